@@ -1,0 +1,58 @@
+# The commands of this repository: `make help` lists them. `make setup` needs Python 3.11 or newer and nothing else.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --no-print-directory
+
+BIN := .venv/bin
+STAMP := .venv/.installed
+# The trees of this checkout that hold Python.
+TREES = $(shell for tree in services tests benchmarks loadtest examples; do \
+	[ -z "$$(find $$tree -name '*.py' -print -quit 2>/dev/null)" ] || echo $$tree; done)
+NAME ?= skeleton
+
+.PHONY: help setup demo test test-real check fmt proto lock docs cases bench loadtest
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## create .venv with everything pinned (does nothing when up to date)
+
+$(STAMP): pyproject.toml requirements/dev.txt requirements/setup.txt scripts/setup
+	@scripts/setup
+
+demo: $(STAMP) ## run five tasks end to end on this machine: no GPU, container or key
+	@$(BIN)/taoloop demo
+
+test: $(STAMP) ## run all tests that need wheels only (ARGS=...)
+	@$(BIN)/python -m pytest -m "not real" $(ARGS)
+
+test-real: $(STAMP) ## install Redis, PostgreSQL and Prometheus by apt and run the tests that use them (ARGS=...)
+	@scripts/real-parts
+	@$(BIN)/python -m pytest -m real $(ARGS)
+
+check: $(STAMP) ## check format, lint, types, import rules, proto, generated code and docs
+	@scripts/check $(TREES)
+
+fmt: $(STAMP) ## format code and proto files, apply safe lint fixes
+	@$(BIN)/ruff format $(TREES)
+	@$(BIN)/ruff check --fix-only --quiet $(TREES)
+	@$(BIN)/buf format --write proto
+
+proto: $(STAMP) ## regenerate services/taoloop/api from proto/
+	@scripts/proto
+
+lock: $(STAMP) ## rebuild requirements/*.txt (UPGRADE=--upgrade takes newer releases)
+	@scripts/lock $(UPGRADE)
+
+docs: $(STAMP) ## regenerate the generated pages of docs/
+	@$(BIN)/python -m taoloop.cli.docs write
+
+cases: $(STAMP) ## run a file of cases through the product (FILE=... [ONLY=component,component])
+	@$(BIN)/python -m taoloop.evaluation.cases $(FILE) $(ONLY)
+
+bench: $(STAMP) ## run one benchmark (NAME=skeleton)
+	@$(BIN)/python benchmarks/$(NAME).py $(ARGS)
+
+loadtest: $(STAMP) ## send open-loop load to a running loop (ARGS=...)
+	@$(BIN)/python -m loadtest run $(ARGS)

@@ -1,0 +1,1 @@
+"""Agent tasks as a loop of typed services: thought, action, observation."""
