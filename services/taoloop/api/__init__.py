@@ -1,0 +1,1 @@
+"""Generated code: see proto/ and `make proto`."""
