@@ -1,0 +1,1 @@
+"""What every package needs and no service owns: errors, faults, exact JSON, time, ids, settings, telemetry."""

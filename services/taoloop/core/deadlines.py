@@ -1,0 +1,58 @@
+"""Deadlines that shrink on the way down: no call is made without one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Self
+
+from taoloop.core.clock import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A moment on the monotonic clock by which the work must be done.
+
+    Attributes:
+        monotonic_seconds: The moment, in seconds of `clock.monotonic()`.
+        clock: The clock it is read against.
+    """
+
+    monotonic_seconds: float
+    clock: Clock
+
+    @classmethod
+    def after(cls, seconds: float, clock: Clock) -> Self:
+        """Return the deadline `seconds` from now; zero or less is already expired."""
+        return cls(clock.monotonic() + seconds, clock)
+
+    @classmethod
+    def at(cls, monotonic_seconds: float, clock: Clock) -> Self:
+        """Return the deadline at this moment of `clock.monotonic()`."""
+        return cls(monotonic_seconds, clock)
+
+    @classmethod
+    def until(cls, moment: datetime, clock: Clock) -> Self:
+        """Return the deadline at an aware wall-clock moment, as a queue entry carries it between machines."""
+        return cls.after((moment - clock.now()).total_seconds(), clock)
+
+    def remaining_seconds(self) -> float:
+        """Return what is left, at least 0.0."""
+        return max(0.0, self.monotonic_seconds - self.clock.monotonic())
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether nothing is left."""
+        return self.remaining_seconds() <= 0.0
+
+    def bounded(self, limit_seconds: float) -> float:
+        """Return the timeout for one step: the smaller of its own limit and what is left, at least 0.0."""
+        return max(0.0, min(limit_seconds, self.remaining_seconds()))
+
+    def shortened(self, limit_seconds: float) -> Deadline:
+        """Return the deadline of a step that may take `limit_seconds`: never later than this one."""
+        return Deadline(min(self.monotonic_seconds, self.clock.monotonic() + limit_seconds), self.clock)
+
+    def moment(self) -> datetime:
+        """Return the deadline as an aware wall-clock moment in UTC, for a queue entry."""
+        return self.clock.now() + timedelta(seconds=self.monotonic_seconds - self.clock.monotonic())

@@ -1,0 +1,237 @@
+"""The one registry of names: spans, attributes and metrics, each defined here and nowhere else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+SCHEMA_URL: Final = "https://opentelemetry.io/schemas/gen-ai/1.42.0"
+"""The semantic conventions for generative AI that the names below follow."""
+
+AGENT_NAME: Final = "taoloop"
+
+
+class Operation(StrEnum):
+    """Values of `gen_ai.operation.name` that taoloop records."""
+
+    INVOKE_AGENT = "invoke_agent"
+    PLAN = "plan"
+    EXECUTE_TOOL = "execute_tool"
+    CHAT = "chat"
+
+
+class Attribute(StrEnum):
+    """Keys of span attributes; those of our own start with `taoloop.`."""
+
+    OPERATION_NAME = "gen_ai.operation.name"
+    AGENT_NAME = "gen_ai.agent.name"
+    AGENT_VERSION = "gen_ai.agent.version"
+    CONVERSATION_ID = "gen_ai.conversation.id"
+    PROVIDER_NAME = "gen_ai.provider.name"
+    REQUEST_MODEL = "gen_ai.request.model"
+    REQUEST_TEMPERATURE = "gen_ai.request.temperature"
+    REQUEST_SEED = "gen_ai.request.seed"
+    REQUEST_MAX_TOKENS = "gen_ai.request.max_tokens"
+    RESPONSE_ID = "gen_ai.response.id"
+    RESPONSE_MODEL = "gen_ai.response.model"
+    RESPONSE_FINISH_REASONS = "gen_ai.response.finish_reasons"
+    INPUT_TOKENS = "gen_ai.usage.input_tokens"
+    OUTPUT_TOKENS = "gen_ai.usage.output_tokens"
+    TOOL_NAME = "gen_ai.tool.name"
+    TOOL_TYPE = "gen_ai.tool.type"
+    TOOL_CALL_ID = "gen_ai.tool.call.id"
+
+    ERROR_TYPE = "error.type"
+
+    HTTP_METHOD = "http.request.method"
+    HTTP_STATUS_CODE = "http.response.status_code"
+    HTTP_RESEND_COUNT = "http.request.resend_count"
+    HTTP_RESPONSE_BODY_BYTES = "http.response.body.size"
+    SERVER_ADDRESS = "server.address"
+    SERVER_PORT = "server.port"
+    URL_TEMPLATE = "url.template"
+    URL_SCHEME = "url.scheme"
+
+    RPC_SYSTEM = "rpc.system.name"
+    RPC_METHOD = "rpc.method"
+    RPC_STATUS_CODE = "rpc.response.status_code"
+
+    MESSAGING_SYSTEM = "messaging.system"
+    MESSAGING_DESTINATION = "messaging.destination.name"
+    MESSAGING_MESSAGE_ID = "messaging.message.id"
+    MESSAGING_OPERATION = "messaging.operation.name"
+
+    RUN_ID = "taoloop.run.id"
+    RUN_OUTCOME = "taoloop.run.outcome"
+    RUN_ITERATION = "taoloop.run.iteration"
+    THOUGHT_ID = "taoloop.thought.id"
+    THOUGHT_OUTCOME = "taoloop.thought.outcome"
+    THOUGHT_PLANNER = "taoloop.thought.planner"
+    STEP_ID = "taoloop.step.id"
+    STEP_INDEX = "taoloop.step.index"
+    STEP_TYPE = "taoloop.step.type"
+    PLAN_STEPS = "taoloop.plan.steps"
+    REASONING_KNOWN = "taoloop.reasoning.known"
+    REASONING_GAP = "taoloop.reasoning.gap"
+    REASONING_TOOL = "taoloop.reasoning.tool"
+    REASONING_WHY = "taoloop.reasoning.why"
+    REASONING_EXPECTED = "taoloop.reasoning.expected"
+    ACTION_STATUS = "taoloop.action.status"
+    ACTION_EFFECT = "taoloop.action.effect"
+    OBSERVATION_VALID = "taoloop.observation.valid"
+    OBSERVATION_CONFIDENCE = "taoloop.observation.confidence"
+    FAULT_CODE = "taoloop.fault.code"
+    FAULT_STAGE = "taoloop.fault.stage"
+    CATALOGUE_DIGEST = "taoloop.catalogue.digest"
+    PROMPT_SHA256 = "taoloop.prompt.sha256"
+
+
+RUN_SPAN: Final = f"{Operation.INVOKE_AGENT} {AGENT_NAME}"
+"""The span of one run."""
+
+_HTTP_METHODS = frozenset({"CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "QUERY", "TRACE"})
+
+
+def plan_span(planner: str) -> str:
+    """Return the name of the span in which a planner, such as `graph`, makes one plan."""
+    return f"{Operation.PLAN} {planner}"
+
+
+def tool_span(tool: str) -> str:
+    """Return the name of the span of one execution; `tool` must be a name of the catalogue."""
+    return f"{Operation.EXECUTE_TOOL} {tool}"
+
+
+def observe_span(tool: str) -> str:
+    """Return the name of the span in which one result is checked; `tool` must be a name of the catalogue."""
+    return f"observe {tool}"
+
+
+def queue_span() -> str:
+    """Return the name of the span in which a worker processes one entry of the thought queue."""
+    return "process thought"
+
+
+def http_span(method: str, path_template: str) -> str:
+    """Return the name of the span of one HTTP request.
+
+    Args:
+        method: An HTTP method; unknown ones become `HTTP`, so that the set of names stays fixed.
+        path_template: The path as the contract writes it, never with values in it, such as `/orders/{id}`.
+    """
+    known = method.upper() if method.upper() in _HTTP_METHODS else "HTTP"
+    return f"{known} {path_template}".rstrip()
+
+
+class MetricKind(StrEnum):
+    """How a metric counts."""
+
+    COUNTER = "counter"
+    GAUGE = "gauge"
+    HISTOGRAM = "histogram"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSpec:
+    """One Prometheus metric.
+
+    Attributes:
+        name: Full name with unit and, for a counter, `_total`.
+        kind: How it counts.
+        unit: UCUM unit, such as `s`, `By` or `{run}`.
+        labels: Label names; their values come from fixed sets, never from ids.
+        help: One sentence.
+        buckets: Upper bounds of a histogram, in the unit; empty for the others.
+    """
+
+    name: str
+    kind: MetricKind
+    unit: str
+    labels: tuple[str, ...]
+    help: str
+    buckets: tuple[float, ...] = ()
+
+
+CALL_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+"""Buckets for what one call takes: from a check in process to a slow tool."""
+
+OPERATION_SECONDS: Final = tuple(round(0.01 * 2**power, 2) for power in range(14))
+"""Buckets for whole operations: 0.01 s, doubling up to 81.92 s, as the GenAI conventions advise."""
+
+
+def _counter(name: str, unit: str, labels: tuple[str, ...], sentence: str) -> MetricSpec:
+    return MetricSpec(name, MetricKind.COUNTER, unit, labels, sentence)
+
+
+def _gauge(name: str, unit: str, labels: tuple[str, ...], sentence: str) -> MetricSpec:
+    return MetricSpec(name, MetricKind.GAUGE, unit, labels, sentence)
+
+
+def _seconds(name: str, labels: tuple[str, ...], sentence: str, buckets: tuple[float, ...]) -> MetricSpec:
+    return MetricSpec(name, MetricKind.HISTOGRAM, "s", labels, sentence, buckets)
+
+
+RUNS: Final = _counter("taoloop_runs_total", "{run}", ("outcome",), "Runs that ended, by outcome.")
+RUN_DURATION: Final = _seconds(
+    "taoloop_run_duration_seconds", ("outcome",), "Wall time of a run, waiting for people left out.", OPERATION_SECONDS
+)
+OPEN_RUNS: Final = _gauge("taoloop_open_runs", "{run}", (), "Runs that this process is driving now.")
+LIMIT_REACHED: Final = _counter(
+    "taoloop_limit_reached_total", "{run}", ("limit",), "Runs stopped by one of their limits."
+)
+
+THOUGHT_QUEUE_LENGTH: Final = _gauge(
+    "taoloop_thought_queue_length", "{request}", (), "Requests for a thought that wait or are in work."
+)
+THOUGHT_DURATION: Final = _seconds(
+    "taoloop_thought_duration_seconds",
+    ("planner", "outcome"),
+    "Time in which a planner made one thought.",
+    OPERATION_SECONDS,
+)
+QUEUE_WAIT: Final = _seconds(
+    "taoloop_queue_wait_seconds", (), "Time that a request waited before a worker took it.", CALL_SECONDS
+)
+QUEUE_REFUSED: Final = _counter(
+    "taoloop_queue_refused_total", "{request}", ("reason",), "Requests that the queue refused, by reason."
+)
+
+ACTION_CALLS: Final = _counter("taoloop_action_calls_total", "{call}", ("tool", "status"), "Executions, by status.")
+ACTION_DURATION: Final = _seconds(
+    "taoloop_action_duration_seconds", ("tool",), "Time of one execution with all its attempts.", CALL_SECONDS
+)
+RESPONSE_REFUSED: Final = _counter(
+    "taoloop_response_refused_total",
+    "{response}",
+    ("tool", "limit"),
+    "Responses of tools refused by a limit on size or completeness.",
+)
+
+OBSERVATIONS: Final = _counter(
+    "taoloop_observations_total", "{observation}", ("tool", "valid"), "Results that were checked, by verdict."
+)
+
+RPC_REQUESTS: Final = _counter(
+    "taoloop_rpc_server_requests_total", "{request}", ("method", "code"), "RPCs that ended, by gRPC status."
+)
+RPC_DURATION: Final = _seconds(
+    "taoloop_rpc_server_duration_seconds",
+    ("method",),
+    "Time from the request to the last byte of the reply.",
+    CALL_SECONDS,
+)
+MESSAGE_TOO_LARGE: Final = _counter(
+    "taoloop_message_too_large_total",
+    "{message}",
+    ("direction",),
+    "Messages above max_message_bytes: sent or received.",
+)
+REDIS_RECONNECTS: Final = _counter(
+    "taoloop_redis_reconnects_total", "{connection}", (), "Connections to Redis made again."
+)
+
+METRICS: Final[tuple[MetricSpec, ...]] = tuple(
+    spec for spec in list(globals().values()) if isinstance(spec, MetricSpec)
+)
+"""Every metric, in the order of definition."""

@@ -1,0 +1,67 @@
+"""Rules of metrics."""
+
+import asyncio
+import urllib.request
+
+import pytest
+
+from taoloop.core.telemetry.metrics import Metrics, MetricsEndpoint
+from taoloop.core.telemetry.names import METRICS, OPEN_RUNS, QUEUE_WAIT, RUN_DURATION, RUNS, MetricKind, MetricSpec
+
+
+def test_two_processes_in_one_interpreter_count_apart() -> None:
+    left, right = Metrics(), Metrics()
+    left.counter(RUNS).labels(outcome="answered").inc()
+    right.counter(RUNS)
+    assert left.registry.get_sample_value("taoloop_runs_total", {"outcome": "answered"}) == 1.0
+    assert right.registry.get_sample_value("taoloop_runs_total", {"outcome": "answered"}) is None
+
+
+def test_asking_twice_gives_the_same_collector() -> None:
+    metrics = Metrics()
+    assert metrics.counter(RUNS) is metrics.counter(RUNS)
+
+
+def test_what_was_never_asked_for_is_not_shown() -> None:
+    metrics = Metrics()
+    metrics.gauge(OPEN_RUNS).set(2)
+    assert "taoloop_open_runs 2.0" in metrics.exposition()
+    assert "taoloop_thought_queue_length" not in metrics.exposition()
+
+
+def test_every_metric_of_the_registry_can_be_made_with_its_own_buckets() -> None:
+    metrics = Metrics()
+    make = {
+        MetricKind.COUNTER: metrics.counter,
+        MetricKind.GAUGE: metrics.gauge,
+        MetricKind.HISTOGRAM: metrics.histogram,
+    }
+    for spec in METRICS:
+        make[spec.kind](spec)
+    metrics.histogram(QUEUE_WAIT).observe(0.002)
+    assert metrics.registry.get_sample_value("taoloop_queue_wait_seconds_bucket", {"le": "0.0025"}) == 1.0
+    assert all(f"# HELP {spec.name} {spec.help}" in metrics.exposition() for spec in METRICS)
+
+
+def test_a_metric_of_another_kind_or_outside_the_registry_is_refused() -> None:
+    metrics = Metrics()
+    with pytest.raises(ValueError, match="is not a gauge"):
+        metrics.gauge(RUNS)
+    metrics.counter(RUNS)
+    with pytest.raises(ValueError, match="is not a histogram"):
+        metrics.histogram(RUNS)
+    with pytest.raises(ValueError, match="is not a counter"):
+        metrics.counter(MetricSpec("taoloop_other_total", MetricKind.COUNTER, "{x}", (), "Other."))
+
+
+async def test_the_endpoint_shows_the_metrics_until_it_is_closed() -> None:
+    metrics = Metrics()
+    metrics.add_process_metrics()
+    metrics.histogram(RUN_DURATION).labels(outcome="answered").observe(1.0)
+    async with MetricsEndpoint.start(metrics, "127.0.0.1", 0) as endpoint:
+        url = f"http://127.0.0.1:{endpoint.port}/metrics"
+        text = (await asyncio.to_thread(lambda: urllib.request.urlopen(url, timeout=5).read())).decode()
+        assert "is_serving=True" in repr(endpoint)
+    assert 'taoloop_run_duration_seconds_count{outcome="answered"} 1.0' in text
+    assert "python_info" in text
+    assert "is_serving=False" in repr(endpoint)

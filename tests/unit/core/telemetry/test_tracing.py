@@ -1,0 +1,174 @@
+"""Rules of tracing."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+
+import pytest
+from opentelemetry import trace
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
+
+from taoloop.core.errors import QueueFull
+from taoloop.core.settings import TelemetrySettings
+from taoloop.core.telemetry.names import SCHEMA_URL, Attribute
+from taoloop.core.telemetry.tracing import (
+    Tracing,
+    build_tracer_provider,
+    current_trace_id,
+    current_traceparent,
+    extract,
+    inject,
+    link_to,
+)
+
+TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+
+@pytest.fixture
+def exporter() -> InMemorySpanExporter:
+    return InMemorySpanExporter()
+
+
+@pytest.fixture
+async def tracing(exporter: InMemorySpanExporter) -> AsyncIterator[Tracing]:
+    async with Tracing(build_tracer_provider(TelemetrySettings(), "taoloop-test", exporter=exporter)) as made:
+        yield made
+
+
+def test_a_span_has_its_attributes_service_and_schema(tracing: Tracing, exporter: InMemorySpanExporter) -> None:
+    with tracing.span("plan graph", {Attribute.RUN_ID: "r1", Attribute.STEP_INDEX: 2, Attribute.REQUEST_MODEL: None}):
+        pass
+    (span,) = exporter.get_finished_spans()
+    assert dict(span.attributes or {}) == {"taoloop.run.id": "r1", "taoloop.step.index": 2}
+    assert span.resource.attributes["service.name"] == "taoloop-test"
+    assert span.instrumentation_scope is not None
+    assert span.instrumentation_scope.schema_url == SCHEMA_URL
+    assert encode_spans([span]).ByteSize() > 0
+
+
+def test_the_callers_trace_goes_on(tracing: Tracing, exporter: InMemorySpanExporter) -> None:
+    with tracing.span("a", parent=extract({"Traceparent": TRACEPARENT, "tracestate": "v=1"})):
+        carrier: dict[str, str] = {}
+        inject(carrier)
+        assert carrier["traceparent"] == current_traceparent()
+        assert carrier["tracestate"] == "v=1"
+        assert current_trace_id() == "0af7651916cd43dd8448eb211c80319c"
+    (span,) = exporter.get_finished_spans()
+    assert span.parent is not None
+    assert f"{span.parent.span_id:016x}" == "b7ad6b7169203331"
+
+
+@pytest.mark.parametrize(
+    "carrier", [{}, {"traceparent": "nonsense"}, {"traceparent": "00-" + "0" * 32 + "-" + "0" * 16 + "-01"}]
+)
+def test_a_missing_or_malformed_parent_starts_a_new_trace(
+    tracing: Tracing, exporter: InMemorySpanExporter, carrier: dict[str, str]
+) -> None:
+    with tracing.span("outer"), tracing.span("a", parent=extract(carrier)):
+        assert current_trace_id()
+    assert exporter.get_finished_spans()[0].parent is None
+    assert link_to(carrier) == ()
+
+
+def test_a_resumed_run_links_to_its_first_trace(tracing: Tracing, exporter: InMemorySpanExporter) -> None:
+    with tracing.span("a", links=link_to({"traceparent": TRACEPARENT})):
+        pass
+    (span,) = exporter.get_finished_spans()
+    assert f"{span.links[0].context.trace_id:032x}" == "0af7651916cd43dd8448eb211c80319c"
+    assert f"{span.context.trace_id:032x}" != "0af7651916cd43dd8448eb211c80319c"
+
+
+def test_outside_a_span_there_is_no_traceparent() -> None:
+    assert current_traceparent() == ""
+    assert current_trace_id() == ""
+
+
+@pytest.mark.parametrize(
+    ("error", "error_type"),
+    [(QueueFull("full"), "QUEUE_FULL"), (KeyError("secret"), "KeyError"), (asyncio.CancelledError(), "CancelledError")],
+)
+def test_an_exception_marks_the_span_without_its_text(
+    tracing: Tracing, exporter: InMemorySpanExporter, error: BaseException, error_type: str
+) -> None:
+    with pytest.raises(type(error)), tracing.span("a"):
+        raise error
+    (span,) = exporter.get_finished_spans()
+    assert span.status.status_code is StatusCode.ERROR
+    assert dict(span.attributes or {}) == {"error.type": error_type}
+    assert "secret" not in span.to_json()
+    assert not span.events
+
+
+async def test_a_stream_left_early_closes_its_span(tracing: Tracing, exporter: InMemorySpanExporter) -> None:
+    async def stream() -> AsyncIterator[int]:
+        with tracing.span("watch"):
+            yield 1
+            yield 2
+
+    items = stream()
+    assert await anext(items) == 1
+    await items.aclose()  # type: ignore[attr-defined]
+    (span,) = exporter.get_finished_spans()
+    assert span.status.status_code is StatusCode.UNSET
+
+
+async def test_the_context_follows_tasks_and_threads(tracing: Tracing, exporter: InMemorySpanExporter) -> None:
+    def in_thread() -> None:
+        with tracing.span("thread"):
+            pass
+
+    async def in_task() -> None:
+        with tracing.span("task"):
+            pass
+
+    with tracing.span("parent"):
+        async with asyncio.TaskGroup() as group:
+            group.create_task(in_task(), name="task")
+            group.create_task(asyncio.to_thread(in_thread), name="thread")
+    assert len({span.context.trace_id for span in exporter.get_finished_spans()}) == 1
+
+
+async def test_the_ratio_decides_only_where_the_caller_did_not(exporter: InMemorySpanExporter) -> None:
+    never = TelemetrySettings(sample_ratio=0.0)
+    async with Tracing(build_tracer_provider(never, "taoloop-test", exporter=exporter)) as tracing:
+        with tracing.span("dropped"):
+            assert int(current_traceparent()[-2:], 16) & 1 == 0  # not sampled
+        with tracing.span("kept", parent=extract({"traceparent": TRACEPARENT})):
+            pass
+    assert [span.name for span in exporter.get_finished_spans()] == ["kept"]
+
+
+async def test_span_names_stay_few_however_many_runs_there_are(
+    tracing: Tracing, exporter: InMemorySpanExporter
+) -> None:
+    """C075-2."""
+    from taoloop.core.telemetry import names
+
+    for run in range(1000):
+        with (
+            tracing.span(names.RUN_SPAN, {Attribute.RUN_ID: str(run)}),
+            tracing.span(names.tool_span(f"tool_{run % 5}")),
+        ):
+            pass
+    assert len({span.name for span in exporter.get_finished_spans()}) == 6
+
+
+def test_nothing_global_is_set(tracing: Tracing) -> None:
+    assert type(trace.get_tracer_provider()).__name__ != "TracerProvider"
+
+
+async def test_an_endpoint_gets_a_batching_exporter_that_closes_in_time() -> None:
+    settings = TelemetrySettings(otlp_endpoint="http://127.0.0.1:9")
+    tracing = Tracing(build_tracer_provider(settings, "taoloop-test"))
+    await asyncio.wait_for(tracing.aclose(), timeout=10)
+
+
+def test_core_loads_no_grpc() -> None:
+    program = (
+        "import sys, taoloop.core.logs, taoloop.core.telemetry.metrics, taoloop.core.telemetry.tracing;"
+        "sys.exit('grpc' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
