@@ -173,15 +173,20 @@ class SettingRow:
     is_secret: bool
 
 
-def load_settings(settings_class: type[SettingsT]) -> SettingsT:
+def load_settings(settings_class: type[SettingsT], fixed: Mapping[str, Any] | None = None) -> SettingsT:
     """Read and validate the settings from the environment; nothing else is read later.
+
+    Args:
+        settings_class: What to read.
+        fixed: Values that the program itself sets, by field; a group's members in a mapping of their own. They win
+            over the environment, which still gives the rest.
 
     Raises:
         ConfigurationError: CONFIGURATION_INVALID; the message names every variable at fault, its value
             (masked where it is secret) and what is allowed. Metadata: `variables`, separated by commas.
     """
     try:
-        return settings_class()
+        return settings_class(**(fixed or {}))
     except ValidationError as exc:
         raise _explained(settings_class, exc.errors(include_url=False, include_context=False)) from None
     except SettingsError as exc:  # a group or a list was set as a whole, to something that is no JSON

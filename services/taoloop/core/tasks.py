@@ -1,0 +1,26 @@
+"""Task groups whose callers see the error itself, not the group that carried it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def first_error() -> Iterator[None]:
+    """Raise the first error of a task group in the block as it is.
+
+    `asyncio.TaskGroup` wraps whatever leaves its block. Where the block belongs to somebody else, such as the body of
+    a context manager that keeps tasks in the background, the error must come out as it was raised, or nobody can
+    catch it by its class.
+
+    Raises:
+        BaseException: The first error that the group carries; the others were caused by its cancelling them.
+    """
+    try:
+        yield
+    except BaseExceptionGroup as group:
+        error: BaseException = group
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        raise error from error.__cause__
