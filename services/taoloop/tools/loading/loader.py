@@ -1,0 +1,167 @@
+"""Loading a catalogue: every fault of every file at once, or a compiled catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from taoloop.tools.catalogue import Catalogue
+from taoloop.tools.contract import ToolContract
+from taoloop.tools.loading import bundle_file, contract_checks, samples
+from taoloop.tools.loading.catalogue_file import (
+    FILE_NAME,
+    CatalogueFile,
+    form_findings,
+    read_catalogue_file,
+    source_findings,
+)
+from taoloop.tools.loading.contract_document import read_contract, unserved_fields
+from taoloop.tools.loading.findings import Finding, Severity, in_order
+from taoloop.tools.loading.forms import contract_form
+from taoloop.tools.loading.yaml_source import Source, read_source
+
+NO_BASES: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class LoadResult:
+    """What loading gave.
+
+    Attributes:
+        catalogue: Ready for use; None if there is any error.
+        findings: Errors and warnings, sorted by file and place.
+    """
+
+    catalogue: Catalogue | None
+    findings: tuple[Finding, ...]
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """Return the findings that keep the catalogue from being used."""
+        return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)
+
+
+def load_catalogue(path: Path, bases: Mapping[str, str] = NO_BASES) -> LoadResult:
+    """Read and check a catalogue; blocks on the file system and never raises for what the files hold.
+
+    Args:
+        path: A directory with `catalogue.yaml`, that file itself, or a bundle (`.json`).
+        bases: Base URLs that replace or join those of the catalogue.
+    """
+    if path.suffix == ".json":
+        return _load_bundle(path, bases)
+    listing, problems = read_catalogue_file(path / FILE_NAME if path.is_dir() else path)
+    if listing is None:
+        return LoadResult(None, in_order(problems))
+    return _load_files(listing, {**listing.bases, **bases}, problems)
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """One contract's file and what came of it."""
+
+    source: Source
+    contract: ToolContract | None
+    findings: tuple[Finding, ...]
+
+    @classmethod
+    def of(cls, source: Source, bases: Collection[str]) -> _Loaded:
+        findings = [*source_findings(source), *form_findings(source, contract_form())]
+        findings.extend(_unserved(source))
+        if findings or not isinstance(source.value, dict):
+            return cls(source, None, tuple(findings))
+        contract = read_contract(source.value)
+        faults = chain(contract_checks.check_contract(contract, bases), contract_checks.style_warnings(contract))
+        return cls(source, contract, tuple(_finding(source, fault) for fault in faults))
+
+    @property
+    def has_errors(self) -> bool:
+        """Tell whether the contract cannot be used."""
+        return self.contract is None or any(each.severity is Severity.ERROR for each in self.findings)
+
+
+def _load_files(listing: CatalogueFile, bases: Mapping[str, str], problems: tuple[Finding, ...]) -> LoadResult:
+    loaded = [_Loaded.of(read_source(file), bases) for file in listing.tool_files]
+    findings = [*problems, *chain.from_iterable(each.findings for each in loaded), *_duplicates(loaded)]
+    for each in loaded:
+        if each.contract is not None and not each.has_errors:
+            findings.extend(_sample_findings(each.source, each.contract, listing))
+    contracts = [each.contract for each in loaded if each.contract is not None]
+    return _result(contracts, listing.name, bases, findings)
+
+
+def _load_bundle(path: Path, bases: Mapping[str, str]) -> LoadResult:
+    opened = bundle_file.read_bundle_file(path)
+    if isinstance(opened, Finding):
+        return LoadResult(None, (opened,))
+    merged = {**opened.bases, **bases}
+    sources = (Source(Path(f"{path}#{index}"), document, {}, ()) for index, document in enumerate(opened.documents))
+    loaded = [_Loaded.of(source, merged) for source in sources]
+    findings = [*chain.from_iterable(each.findings for each in loaded), *_duplicates(loaded)]
+    contracts = [each.contract for each in loaded if each.contract is not None]
+    return _result(contracts, opened.name, merged, findings)
+
+
+def _result(contracts: list[ToolContract], name: str, bases: Mapping[str, str], findings: list[Finding]) -> LoadResult:
+    ordered = in_order(findings)
+    if any(finding.severity is Severity.ERROR for finding in ordered):
+        return LoadResult(None, ordered)
+    return LoadResult(Catalogue.of(contracts, name=name, bases=bases), ordered)
+
+
+def _unserved(source: Source) -> Iterator[Finding]:
+    for pointer in unserved_fields(source.value):
+        line, column = source.place(pointer)
+        yield Finding(
+            severity=Severity.ERROR,
+            code="NOT_YET_SUPPORTED",
+            file=str(source.path),
+            line=line,
+            column=column,
+            pointer=pointer,
+            cause=f"{pointer.rpartition('/')[2]} is not yet supported",
+            remedy="Remove it until a version serves it.",
+        )
+
+
+def _finding(source: Source, fault: contract_checks.ContractFault) -> Finding:
+    line, column = source.place(fault.pointer)
+    return Finding(
+        severity=Severity.WARNING if fault.is_warning else Severity.ERROR,
+        code=fault.code,
+        file=str(source.path),
+        line=line,
+        column=column,
+        pointer=fault.pointer,
+        cause=fault.cause,
+        remedy=fault.remedy,
+    )
+
+
+def _duplicates(loaded: list[_Loaded]) -> Iterator[Finding]:
+    first: dict[str, _Loaded] = {}
+    for each in loaded:
+        if each.contract is None:
+            continue
+        before = first.setdefault(each.contract.name, each)
+        if before is not each:
+            fault = contract_checks.ContractFault(
+                "/metadata/name",
+                "DUPLICATE_TOOL",
+                f"the tool {each.contract.name!r} stands also in {before.source.path.name}",
+                "Give one of the two another name.",
+            )
+            yield _finding(each.source, fault)
+
+
+def _sample_findings(source: Source, contract: ToolContract, listing: CatalogueFile) -> Iterator[Finding]:
+    for finding in samples.sample_findings(contract, listing.directory):
+        if finding.code != "SAMPLE_MISSING":
+            yield finding
+            continue
+        line, column = source.place(finding.pointer)
+        yield replace(finding, file=str(source.path), line=line, column=column)
