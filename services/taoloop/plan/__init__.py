@@ -1,0 +1,1 @@
+"""Plans and the records that travel between the services."""

@@ -1,0 +1,375 @@
+"""What happens in a run, as events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from taoloop.core.exact_json import ABSENT, Json
+from taoloop.core.faults import Fault
+from taoloop.plan.acting import ActionResult, ApprovalDecision, Provenance
+from taoloop.plan.observing import ObservationResult
+from taoloop.plan.task import InputField, Outcome, ProvidedInput, Task, Usage
+from taoloop.plan.thinking import Answer, ThinkResponse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """Starts a run."""
+
+    task: Task | None = None
+    """The task."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResponse:
+    """One event of the run."""
+
+    event: RunEvent | None = None
+    """The event."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmitRequest:
+    """Starts a run that goes on without the caller."""
+
+    task: Task | None = None
+    """The task."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmitResponse:
+    """The run that was started or attached to."""
+
+    run_id: str = ""
+    """Its id."""
+    attached: bool = False
+    """Whether the run existed before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchRequest:
+    """Wants a run's events."""
+
+    run_id: str = ""
+    """The run."""
+    from_sequence: int = 0
+    """First sequence number wanted; 0 and 1 both start at the beginning."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchResponse:
+    """One event of the run."""
+
+    event: RunEvent | None = None
+    """The event."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetRunRequest:
+    """Wants a run."""
+
+    run_id: str = ""
+    """The run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetRunResponse:
+    """Where a run stands."""
+
+    run: RunSummary | None = None
+    """The run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListRunsRequest:
+    """Wants runs."""
+
+    outcome: Outcome | None = None
+    """Only runs with one outcome; unspecified for all, running ones included."""
+    page_size: int = 0
+    """At most this many; 0 takes 50."""
+    page_token: str = ""
+    """Where the page before ended; empty for the first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListRunsResponse:
+    """One page of runs."""
+
+    runs: tuple[RunSummary, ...] = ()
+    """The runs, newest first."""
+    next_page_token: str = ""
+    """Where the next page starts; empty on the last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """Where a run stands."""
+
+    run_id: str
+    """The run's id."""
+    request_id: str = ""
+    """The caller's id of the request."""
+    outcome: Outcome | None = None
+    """How it ended; unspecified while it has not."""
+    started_at: datetime | None = None
+    """When it started."""
+    updated_at: datetime | None = None
+    """When its last event was written."""
+    last_sequence: int = 0
+    """Sequence number of its last event."""
+    answer: Answer | None = None
+    """The answer, when there is one."""
+    input_required: InputRequired | None = None
+    """The question that it waits for, when it does."""
+    fault: Fault | None = None
+    """Why it failed, when it did."""
+    usage: Usage | None = None
+    """What it consumed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvideInputRequest:
+    """Answers a question of a run."""
+
+    request_id: str = ""
+    """Unique for the answer: a repeat returns the first reply."""
+    run_id: str = ""
+    """The run."""
+    input: ProvidedInput | None = None
+    """The answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvideInputResponse:
+    """The run goes on."""
+
+    run_id: str = ""
+    """The run."""
+    next_sequence: int = 0
+    """Sequence number of the next event, for `Watch`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopServiceDecideApprovalRequest:
+    """A person's decision about a step of a run."""
+
+    request_id: str = ""
+    """Unique for the decision: a repeat returns the first reply."""
+    run_id: str = ""
+    """The run."""
+    approval_id: str = ""
+    """The approval."""
+    decision: ApprovalDecision
+    """The decision."""
+    decided_by: str = ""
+    """Who decided."""
+    comment: str = ""
+    """Why, for the record."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopServiceDecideApprovalResponse:
+    """The run goes on."""
+
+    run_id: str = ""
+    """The run."""
+    next_sequence: int = 0
+    """Sequence number of the next event, for `Watch`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelRunRequest:
+    """Ends a run."""
+
+    run_id: str = ""
+    """The run."""
+    reason: str = ""
+    """Why, for the record."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelRunResponse:
+    """The run as it stands."""
+
+    outcome: Outcome | None = None
+    """How it ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEvent:
+    """One event of a run. Events are written before they are sent, so that a run survives its host."""
+
+    run_id: str
+    """The run's id."""
+    sequence: int
+    """Number of the event in the run, from 1 without gaps."""
+    time: datetime
+    """When it was written."""
+    host_epoch: int = 0
+    """Number of the host that wrote it; grows when another host takes the run over."""
+    body: (
+        RunStarted
+        | ThoughtMade
+        | StepStarted
+        | ActionReturned
+        | ResultObserved
+        | CorrectionMade
+        | WaitingBegan
+        | LimitReached
+        | ApprovalRequired
+        | InputRequired
+        | Answer
+        | RunResumed
+        | RunFinished
+        | StepSkipped
+        | None
+    ) = None
+    """What happened."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStarted:
+    """The run began."""
+
+    task: Task | None = None
+    """What it is asked to do, with every default filled in."""
+    catalogue_digest: str = ""
+    """Digest of the catalogue that it is pinned to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThoughtMade:
+    """A thought was made."""
+
+    response: ThinkResponse | None = None
+    """The thought."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepStarted:
+    """A step began."""
+
+    step_id: str
+    """The step's id."""
+    tool: str
+    """The tool's name."""
+    arguments: Json = ABSENT
+    """The resolved arguments."""
+    provenance: tuple[Provenance, ...] = ()
+    """Where each argument came from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepSkipped:
+    """A step was not run."""
+
+    step_id: str
+    """The step's id."""
+    tool: str
+    """The tool's name."""
+    fault: Fault | None = None
+    """Why: the fault of the step that it depends on, or its own that kept it from being called."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionReturned:
+    """A tool call came to an end."""
+
+    result: ActionResult | None = None
+    """The result."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultObserved:
+    """A result was judged."""
+
+    result: ObservationResult | None = None
+    """The verdict."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectionMade:
+    """A failure was reacted to."""
+
+    fault: Fault | None = None
+    """The failure."""
+    reaction: str
+    """What is done: retry, fix_input, replan, reprompt, cross_check, fallback, ask, approve or hand_over."""
+    is_transient: bool = False
+    """Whether the failure is expected to pass by itself."""
+    is_told_to_user: bool = False
+    """Whether the user is told."""
+    message: str = ""
+    """Why this reaction, for a person."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingBegan:
+    """The run waits."""
+
+    reason: str
+    """queue, job, backend or person."""
+    until: datetime | None = None
+    """When it gives up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitReached:
+    """A limit was reached."""
+
+    limit: str
+    """The limit's name, for example `max_iterations`."""
+    value: float = 0.0
+    """Its value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalRequired:
+    """A step waits for leave."""
+
+    approval_id: str = ""
+    """Names the approval."""
+    expires_at: datetime | None = None
+    """When it lapses."""
+    step_id: str = ""
+    """The step."""
+    tool: str = ""
+    """The tool."""
+    arguments: Json = ABSENT
+    """What it would be called with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputRequired:
+    """Values are asked for."""
+
+    input_id: str
+    """Names the question."""
+    fields: tuple[InputField, ...] = ()
+    """The values."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResumed:
+    """The run went on."""
+
+    reason: str
+    """input, approval or take_over."""
+    input: ProvidedInput | None = None
+    """The input that was given, when that is the reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFinished:
+    """The run ended, or rests."""
+
+    outcome: Outcome | None = None
+    """How."""
+    fault: Fault | None = None
+    """Why, when it did not answer."""
+    usage: Usage | None = None
+    """What it consumed."""
+    duration_seconds: float | None = None
+    """How long it took, without the time spent waiting for people."""

@@ -1,0 +1,408 @@
+"""The static check: each rule on plans that break it, all faults at once, nothing on plans that keep them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from taoloop.core.exact_json import ABSENT
+from taoloop.core.faults import Fault, FaultCode, FaultStage
+from taoloop.plan.check import CheckContext, PlanLimits, check_plan, estimate_tokens
+from taoloop.plan.json_form import plan_from_json
+from taoloop.plan.model import Binding, ContractValue, ContractValueKind, PlanStep, StepOutput, ThoughtPlan
+from taoloop.plan.task import Permissions, ProvidedInput, Role, ToolAvailability, Turn
+from taoloop.plan.thinking import CompletedStep
+from taoloop.tools.signature import Effect, Reach, ToolSignature, Trust
+
+
+def tool(name: str, properties: dict[str, Any], returns: dict[str, Any] | None = None, **extra: Any) -> ToolSignature:
+    required = extra.pop("required", [])
+    parameters = {"type": "object", "required": required, "properties": properties, "additionalProperties": False}
+    schema = None if returns is None else {"type": "object", "properties": returns}
+    return ToolSignature(
+        name=name,
+        description="",
+        parameters=parameters,
+        returns=schema,
+        trust=extra.pop("trust", Trust.TRUSTED),
+        **extra,
+    )
+
+
+TEXT = {"type": "string"}
+TOOLS = {
+    each.name: each
+    for each in (
+        tool("find", {"text": TEXT}, {
+            "id": TEXT, "count": {"type": "integer"}, "when": {"type": "string", "format": "date-time"},
+            "tags": {"type": "array", "items": TEXT},
+            "lines": {"type": "array", "items": {"type": "object", "properties": {"sku": TEXT}}},
+            "note": {"type": ["string", "null"]},
+        }),
+        tool("get", {
+            "id": {**TEXT, "minLength": 3}, "limit": {"type": "integer"}, "price": {"type": "number"},
+            "day": {"type": "string", "format": "date"}, "state": {"enum": ["open", "shut"]},
+            "numbers": {"type": "array", "items": {"type": "integer"}},
+            "filter": {"type": "object", "required": ["a"], "properties": {"a": TEXT, "b": TEXT}},
+            "own": {**TEXT, "x-taoloop-source": ["query"]}, "free": {**TEXT, "x-taoloop-source": ["query",
+            "generated"]},
+        }, {"status": TEXT}, required=["id"]),
+        tool("web", {"text": TEXT}, {"page": TEXT}, trust=Trust.UNTRUSTED),
+        tool("pay", {"id": TEXT, "text": TEXT}, {"ok": {"type": "boolean"}}, effect=Effect.WRITE, required=["id"]),
+        tool("mail", {"text": TEXT}, {}, reach=Reach.OUTWARD),
+    )
+}  # fmt: skip
+TURNS = (Turn(role=Role.USER, text="查一下订单 A100 的状态"),)
+A100 = {"$query": [0, 6, 10]}
+ALL = Permissions(max_effect=Effect.WRITE)
+
+
+def context(**changes: Any) -> CheckContext:
+    return CheckContext(**{"tools": TOOLS, "permissions": ALL, **changes})
+
+
+def step(step_id: str, name: str, args: Any = None, after: Any = (), **more: Any) -> dict[str, Any]:
+    return {"id": step_id, "tool": name, "args": args or {}, "depends_on": list(after), **more}
+
+
+def faults(*steps: Any, plan: Any = None, **changes: Any) -> list[tuple[str, str]]:
+    return [(str(fault.code), fault.field) for fault in full_faults(*steps, plan=plan, **changes)]
+
+
+def full_faults(*steps: Any, plan: Any = None, **changes: Any) -> tuple[Fault, ...]:
+    form: Any = {"steps": list(steps), **(plan or {})}
+    verdict = check_plan(plan_from_json(form, changes.get("turns")), context(**changes))
+    assert bool(verdict.faults) != bool(verdict.order)
+    return verdict.faults
+
+
+def test_valid_plan_has_its_order_and_no_fault() -> None:
+    steps: Any = [step("b", "get", {"id": {"$ref": "a/id"}}, ["a"]), step("a", "find", {"text": A100})]
+    verdict = check_plan(plan_from_json({"steps": steps}, TURNS), context(turns=TURNS))
+    assert verdict.is_valid
+    assert verdict.order == ("a", "b")
+
+
+def test_faults_come_in_the_order_of_the_form() -> None:
+    found = faults(
+        step("a", "nope", after=["zz"]), step("a", "get", {"limit": "x", "other": 1}), plan={"version": "2.0"}
+    )
+    assert found == [
+        ("NOT_YET_SUPPORTED", "/version"),
+        ("UNKNOWN_TOOL", "/steps/0/tool"),
+        ("UNKNOWN_DEPENDENCY", "/steps/0/depends_on/0"),
+        ("DUPLICATE_STEP_ID", "/steps/1/id"),
+        ("MISSING_PARAMETER", "/steps/1/args/id"),
+        ("INVALID_PARAMETER", "/steps/1/args/limit"),
+        ("UNKNOWN_PARAMETER", "/steps/1/args/other"),
+    ]
+
+
+def test_every_fault_has_a_remedy_and_the_plan_stage() -> None:
+    for fault in full_faults(step("!", "nope"), step("!", "get")):
+        assert fault.stage is FaultStage.PLAN
+        assert fault.suggestion == FaultCode(fault.code).remedy
+
+
+@pytest.mark.parametrize(
+    ("steps", "code", "field", "key", "wanted"),
+    [
+        # Cases C008-1 to C008-4.
+        (
+            [step("a", "orders_serch")], "UNKNOWN_TOOL", "/steps/0/tool", "candidates",
+            ("orders_search", "orders_get", "refund"),
+        ),
+        ([step("a", "orders_get"), step("a", "orders_search")], "DUPLICATE_STEP_ID", "/steps/1/id", "actual", "a"),
+        ([step("a", "orders_get", after=["zz"])], "UNKNOWN_DEPENDENCY", "/steps/0/depends_on/0", "actual", "zz"),
+        (
+            [step(name, "orders_get", after=other) for name, other in ("ac", "ba", "cb")],
+            "DEPENDENCY_CYCLE", "/steps/0/depends_on", "actual", ["a", "b", "c"],
+        ),
+    ],
+)  # fmt: skip
+def test_fault_of_the_graph_names_what_is_wrong(steps: list[Any], code: str, field: str, key: str, wanted: Any) -> None:
+    tools = {
+        name: ToolSignature(name=name, description="", parameters={"type": "object"})
+        for name in ("orders_get", "orders_search", "refund")
+    }
+    (fault,) = full_faults(*steps, tools=tools)
+    assert (fault.code, fault.field, getattr(fault, key)) == (code, field, wanted)
+
+
+def test_empty_and_large_plans_are_refused() -> None:
+    assert faults() == [("EMPTY_PLAN", "/steps")]
+    assert faults(*(step(f"t{n}", "find") for n in range(8))) == [("PLAN_TOO_LARGE", "/steps")]
+    assert faults(*(step(f"t{n}", "find") for n in range(7))) == []
+    assert faults(step("a", "find", description="x" * 2048)) == [("PLAN_TOO_LARGE", "/steps")]
+    assert faults(step("a", "find", description="x" * 2048), limits=PlanLimits(max_tokens=700)) == []
+
+
+def test_token_counter_is_the_one_that_is_given() -> None:
+    assert faults(step("a", "find"), count_tokens=lambda _: 513) == [("PLAN_TOO_LARGE", "/steps")]
+
+
+def test_estimate_counts_wide_characters_one_by_one() -> None:
+    assert (estimate_tokens(""), estimate_tokens("abcd"), estimate_tokens("abcde"), estimate_tokens("订单ab")) == (
+        0,
+        1,
+        2,
+        3,
+    )
+
+
+@pytest.mark.parametrize("step_id", ["", "a b", "a.b.c", ".a", "步骤", "a" * 65, "a/b"])
+def test_malformed_step_id_is_refused(step_id: str) -> None:
+    plan = ThoughtPlan(steps=(PlanStep(step_id=step_id, tool="find"),))
+    assert [fault.code for fault in check_plan(plan, context()).faults] == ["INVALID_STEP_ID"]
+
+
+def test_id_of_a_completed_step_is_taken_and_its_output_can_be_used() -> None:
+    done = (CompletedStep(step_id="1.t1", tool="find", trust=Trust.TRUSTED),)
+    assert faults(step("1.t1", "find"), completed=done) == [("DUPLICATE_STEP_ID", "/steps/0/id")]
+    assert faults(step("2.t1", "get", {"id": {"$ref": "1.t1/id"}}), completed=done) == []
+    assert faults(step("2.t1", "get", {"id": {"$ref": "1.t1/count"}}, ["1.t1"]), completed=done) == [
+        ("TYPE_MISMATCH", "/steps/0/args/id")
+    ]
+
+
+def test_completed_step_that_failed_gives_nothing() -> None:
+    fault = Fault(code=FaultCode.TOOL_ERROR, stage=FaultStage.ACTION, message="")
+    done = (CompletedStep(step_id="1.t1", tool="find", trust=Trust.TRUSTED, fault=fault),)
+    assert faults(step("2.t1", "get", {"id": {"$ref": "1.t1/id"}}, ["1.t1"]), completed=done) == [
+        ("UNKNOWN_REFERENCE", "/steps/0/args/id"),
+        ("UNKNOWN_DEPENDENCY", "/steps/0/depends_on/0"),
+    ]
+
+
+def test_catalogue_of_the_plan_is_compared() -> None:
+    plan = {"catalogue_digest": "one"}
+    assert faults(step("a", "find"), plan=plan, catalogue_digest="other") == [
+        ("CATALOGUE_MISMATCH", "/catalogue_digest")
+    ]
+    assert faults(step("a", "find"), plan=plan, catalogue_digest="one") == []
+    assert faults(step("a", "find"), catalogue_digest="one") == []
+
+
+def test_permissions_limit_tools_and_effects() -> None:
+    only_get = Permissions(allowed_tools=("get",))
+    (fault,) = full_faults(step("a", "find"), permissions=only_get)
+    assert (fault.code, fault.candidates) == ("TOOL_NOT_ALLOWED", ("get",))
+    assert faults(step("a", "pay", {"id": "x"}), permissions=Permissions()) == [("EFFECT_NOT_ALLOWED", "/steps/0/tool")]
+    assert full_faults(step("a", "gett"), permissions=only_get)[0].candidates == ("get",)
+
+
+def test_tool_that_cannot_be_called_is_refused_for_now() -> None:
+    availability = (
+        ToolAvailability(tool="find", available=False, reason="breaker_open"),
+        ToolAvailability(tool="get", available=True),
+    )  # fmt: skip
+    (fault,) = full_faults(step("a", "find"), step("b", "get", {"id": "xyz"}), availability=availability)
+    assert (fault.code, fault.field, fault.retriable) == ("TOOL_UNAVAILABLE", "/steps/0/tool", True)
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "field"),
+    [
+        ({}, "MISSING_PARAMETER", "/id"),
+        ({"id": "x1y", "filter": {"b": "x"}}, "MISSING_PARAMETER", "/filter/a"),
+        ({"id": "x1y", "filter": {"a": "x", "c": "x"}}, "UNKNOWN_PARAMETER", "/filter/c"),
+        ({"id": "x1y", "limits": 1}, "UNKNOWN_PARAMETER", "/limits"),
+        ({"id": "x"}, "INVALID_PARAMETER", "/id"),
+        ({"id": "x1y", "limit": "1"}, "INVALID_PARAMETER", "/limit"),
+        ({"id": "x1y", "state": "ajar"}, "INVALID_PARAMETER", "/state"),
+        ({"id": "x1y", "day": "2024-02-30"}, "INVALID_PARAMETER", "/day"),
+        ({"id": {"$ref": "a/count"}}, "TYPE_MISMATCH", "/id"),
+        ({"id": "x1y", "limit": {"$ref": "a/id"}}, "TYPE_MISMATCH", "/limit"),
+        ({"id": "x1y", "numbers": {"$ref": "a/tags"}}, "TYPE_MISMATCH", "/numbers"),
+        ({"id": "x1y", "day": {"$ref": "a/when"}}, "TYPE_MISMATCH", "/day"),
+        ({"id": {"$ref": "a/nope"}}, "UNKNOWN_REFERENCE", "/id"),
+        ({"id": {"$ref": "a/lines/0/nope"}}, "UNKNOWN_REFERENCE", "/id"),
+        ({"id": {"$ref": "q/id"}}, "UNKNOWN_REFERENCE", "/id"),
+        ({"id": {"$template": [{"$ref": "a/nope"}]}}, "UNKNOWN_REFERENCE", "/id"),
+        ({"id": "x1y", "limit": {"$generated": "5"}}, "SOURCE_NOT_ALLOWED", "/limit"),
+        ({"id": {"$template": ["order ", {"$ref": "a/id"}]}}, "SOURCE_NOT_ALLOWED", "/id"),
+        ({"id": "x1y", "own": {"$ref": "a/id"}}, "SOURCE_NOT_ALLOWED", "/own"),
+        ({"id": {"$ref": "a/id", "convert": "money"}}, "INVALID_PLAN", "/id/convert"),
+        (
+            {"id": {"$ref": "a/id", "convert": {"to": "date", "options": {"order": "YMD"}}}},
+            "INVALID_PLAN",
+            "/id/convert",
+        ),
+        ({"id": "x1y", "state": {"$ref": "a/id", "convert": "enum"}}, "INVALID_PLAN", "/state/convert"),
+        ({"id": "x1y", "limit": {"$clock": True}}, "TYPE_MISMATCH", "/limit"),
+        ({"id": "x1y", "state": {"$enum": 2}}, "UNKNOWN_REFERENCE", "/state"),
+        ({"id": "x1y", "state": {"$default": True}}, "UNKNOWN_REFERENCE", "/state"),
+        ({"id": {"$ref": "a/id", "convert": "integer"}}, "TYPE_MISMATCH", "/id"),
+    ],
+)
+def test_argument_that_cannot_be_is_refused_at_its_place(args: Any, code: str, field: str) -> None:
+    found = faults(step("a", "find"), step("b", "get", args, ["a"]))
+    assert (code, f"/steps/1/args{field}") in found
+    assert all(place.startswith(f"/steps/1/args{field}") for _, place in found)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"id": {"$ref": "a/id"}},
+        {"id": {"$ref": "a/note"}},
+        {"id": {"$ref": "a/lines/0/sku"}},
+        {"id": "x1y", "price": {"$ref": "a/count"}},
+        {"id": "x1y", "limit": {"$ref": "a/id", "convert": "integer"}},
+        {"id": "x1y", "day": {"$ref": "a/when", "convert": "date"}},
+        {"id": "x1y", "state": {"$enum": 1}},
+        {"id": {"$template": [{"$ref": "a/id"}, "-", {"$ref": "a/count"}]}},
+        {"id": "x1y", "free": {"$generated": "words of a model"}},
+        {"id": "x1y", "filter": {"a": "x"}},
+    ],
+)
+def test_argument_that_can_be_is_accepted(args: Any) -> None:
+    assert faults(step("a", "find"), step("b", "get", args, ["a"])) == []
+
+
+def test_type_mismatch_names_both_sides() -> None:
+    (fault,) = full_faults(step("a", "find"), step("b", "get", {"id": "xyz", "limit": {"$ref": "a/id"}}, ["a"]))
+    assert (fault.expected, fault.actual) == ({"type": "integer"}, {"type": "string"})
+
+
+def test_unknown_field_of_an_output_names_those_that_exist() -> None:
+    (fault,) = full_faults(step("a", "find"), step("b", "get", {"id": {"$ref": "a/idd"}}, ["a"]))
+    assert fault.candidates[0] == "/id"
+
+
+def test_reference_needs_a_declared_dependency_direct_or_through_others() -> None:
+    chain = [step("a", "find"), step("b", "get", {"id": "xyz"}, ["a"])]
+    reference = {"id": {"$ref": "a/id"}}
+    assert faults(*chain, step("c", "get", reference, ["b"])) == []
+    assert faults(*chain, step("c", "get", reference)) == [("UNDECLARED_DEPENDENCY", "/steps/2/args/id")]
+    assert faults(step("c", "get", {"id": {"$ref": "c/status"}})) == [("UNDECLARED_DEPENDENCY", "/steps/0/args/id")]
+
+
+def test_output_of_a_tool_that_does_not_say_is_left_to_the_value() -> None:
+    tools = {**TOOLS, "find": replace(TOOLS["find"], returns=None)}
+    assert faults(step("a", "find"), step("b", "get", {"id": {"$ref": "a/x"}}, ["a"]), tools=tools) == []
+
+
+def test_bindings_do_not_overlap() -> None:
+    reference = StepOutput(step_id="a", pointer="/id")
+    bindings = tuple(Binding(pointer=pointer, source=reference) for pointer in ("/id", "/filter", "/filter/a", "/id"))
+    plan = plan_from_json({"steps": [step("a", "find")]})
+    plan = replace(plan, steps=(*plan.steps, PlanStep(step_id="b", tool="get", bindings=bindings, depends_on=("a",))))
+    found = [fault.field for fault in check_plan(plan, context()).faults if fault.code == "INVALID_PLAN"]
+    assert found == ["/steps/1/args/filter/a", "/steps/1/args/id"]
+
+
+@pytest.mark.parametrize("pointer", ["", "id", "/a~2"])
+def test_binding_without_a_pointer_is_refused_and_not_a_crash(pointer: str) -> None:
+    source = ContractValue(kind=ContractValueKind.ENUM, pointer="bad~")
+    plan = ThoughtPlan(steps=(PlanStep(step_id="a", tool="find", bindings=(Binding(pointer=pointer, source=source),)),))
+    codes = {fault.code for fault in check_plan(plan, context(turns=TURNS)).faults}
+    assert "INVALID_PLAN" in codes
+
+
+def test_span_must_be_the_text_that_stands_there() -> None:
+    def with_span(start: int, end: int, text: str, turn: int = 0) -> list[tuple[str, str]]:
+        span = {"turn": turn, "start": start, "end": end, "text": text}
+        return faults(step("a", "find", {"text": {"$query": span}}), turns=TURNS)
+
+    place = "/steps/0/args/text"
+    assert with_span(6, 10, "A100") == []
+    assert with_span(6, 10, "A101") == [("VALUE_MISMATCH", place)]
+    assert with_span(6, 99, "A100") == [("UNKNOWN_REFERENCE", place)]
+    assert with_span(6, 6, "") == [("UNKNOWN_REFERENCE", place)]
+    assert with_span(6, 10, "A100", turn=1) == [("UNKNOWN_REFERENCE", place)]
+
+
+def test_state_and_inputs_must_hold_a_value_of_the_right_type() -> None:
+    request = {
+        "turns": TURNS,
+        "state": {"order": {"id": "A100", "n": 3}},
+        "inputs": (ProvidedInput(input_id="i1", values={"id": 7}),),
+    }  # fmt: skip
+    place = "/steps/0/args/text"
+    for source, wanted in [
+        ({"$state": "/order/id"}, []),
+        ({"$state": "/order/no"}, [("UNKNOWN_REFERENCE", place)]),
+        ({"$state": "/order/n"}, [("TYPE_MISMATCH", place)]),
+        ({"$input": {"input_id": "i1", "pointer": "/id"}}, [("TYPE_MISMATCH", place)]),
+        ({"$input": {"input_id": "i1", "pointer": "/id"}, "convert": "string"}, []),
+        ({"$input": {"input_id": "i2", "pointer": "/id"}}, [("UNKNOWN_REFERENCE", place)]),
+    ]:
+        assert faults(step("a", "find", {"text": source}), **request) == wanted
+
+
+def test_literal_is_accepted_without_a_request_and_refused_with_one() -> None:
+    assert faults(step("a", "find", {"text": "A100"})) == []
+    assert faults(step("a", "find", {"text": "A100"}), turns=TURNS) == [("SOURCE_NOT_ALLOWED", "/steps/0/args/text")]
+    unbound = ThoughtPlan(steps=(PlanStep(step_id="a", tool="find", bindings=(Binding(pointer="/text"),)),))
+    assert [fault.code for fault in check_plan(unbound, context()).faults] == ["SOURCE_NOT_ALLOWED"]
+
+
+def test_input_sources_allow_nothing_else() -> None:
+    args = {"text": A100}
+    assert faults(step("a", "find", args, input_sources=["user_query"]), turns=TURNS) == []
+    assert faults(step("a", "find", args, input_sources=["session_state"]), turns=TURNS) == [
+        ("SOURCE_NOT_ALLOWED", "/steps/0/args/text")
+    ]
+    chain = step("b", "get", {"id": {"$ref": "a/id"}}, ["a"], input_sources=["a"])
+    assert faults(step("a", "find"), chain) == []
+    assert faults(step("a", "find", input_sources=["user_qery"])) == [
+        ("UNKNOWN_DEPENDENCY", "/steps/0/input_sources/0")
+    ]
+
+
+@pytest.mark.parametrize(("name", "parameter"), [("pay", "id"), ("mail", "text")])
+def test_untrusted_result_feeds_no_step_that_writes_or_reaches_outside(name: str, parameter: str) -> None:
+    page = step("w", "web")
+    direct = step("p", name, {parameter: {"$ref": "w/page"}}, ["w"])
+    assert faults(page, direct) == [("TAINTED_SOURCE", f"/steps/1/args/{parameter}")]
+    between = step("f", "find", {"text": {"$ref": "w/page"}}, ["w"])
+    through = step("p", name, {parameter: {"$ref": "f/id"}}, ["f"])
+    assert faults(page, between, through) == [("TAINTED_SOURCE", f"/steps/2/args/{parameter}")]
+    in_template = step("p", name, {parameter: {"$template": [{"$ref": "w/page"}]}}, ["w"])
+    assert faults(page, in_template) == [("TAINTED_SOURCE", f"/steps/1/args/{parameter}")]
+    assert faults(step("f", "find"), step("p", name, {parameter: {"$ref": "f/id"}}, ["f"])) == []
+
+
+def test_untrusted_result_of_an_earlier_iteration_counts_too() -> None:
+    done = (CompletedStep(step_id="1.w", tool="find", trust=Trust.UNTRUSTED),)
+    assert faults(step("p", "pay", {"id": {"$ref": "1.w/id"}}), completed=done) == [
+        ("TAINTED_SOURCE", "/steps/0/args/id")
+    ]
+
+
+def test_tainted_context_forbids_writing_and_outward_steps() -> None:
+    steps = [step("a", "pay", {"id": "x"}), step("b", "mail"), step("c", "find")]
+    wanted = [("TAINTED_SOURCE", "/steps/0/tool"), ("TAINTED_SOURCE", "/steps/1/tool")]
+    assert faults(*steps, plan={"tainted_context": True}) == wanted
+    assert faults(*steps, tainted_context=True) == wanted
+
+
+def test_generated_text_is_refused_for_a_write_by_default() -> None:
+    args = {"id": "x", "text": {"$generated": "please"}}
+    assert faults(step("a", "pay", args)) == [("SOURCE_NOT_ALLOWED", "/steps/0/args/text")]
+
+
+def test_features_that_nothing_runs_are_refused_by_name() -> None:
+    fan_out = {"items": "a/lines", "max_items": 3}
+    found = faults(step("a", "find", when={"var": "x"}), step("b", "find", after=["a"], for_each=fan_out))
+    assert found == [("NOT_YET_SUPPORTED", "/steps/0/when"), ("NOT_YET_SUPPORTED", "/steps/1/for_each")]
+
+
+def test_schemas_and_expectations_of_the_plan_are_checked() -> None:
+    bad = {"type": "strin"}
+    assert faults(step("a", "find", output_schema=bad), plan={"final_output_schema": {"$ref": "http://x/y"}}) == [
+        ("INVALID_PLAN", "/steps/0/output_schema/type"), ("INVALID_PLAN", "/final_output_schema/$ref"),
+    ]  # fmt: skip
+    assert faults(step("a", "find", expect={"/id": ["x"]})) == []
+    assert faults(step("a", "find", expect={"/id": "x", "id": ["x"]})) == [
+        ("INVALID_PLAN", "/steps/0/expect/~1id"), ("INVALID_PLAN", "/steps/0/expect/id"),
+    ]  # fmt: skip
+    assert faults(step("a", "find"), plan={"state_snapshot": [1]}) == [("INVALID_PLAN", "/state_snapshot")]
+    assert faults(step("a", "find"), plan={"state_snapshot": {"date_range": "2024-04-01~2024-04-30"}}) == []
+
+
+def test_fault_without_a_value_says_absent() -> None:
+    assert full_faults()[0].actual is ABSENT

@@ -1,0 +1,146 @@
+"""Moments and times of day."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import UTC, date, datetime, time, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from taoloop.values.calendars import Calendar
+from taoloop.values.datetimes import format_datetime, parse_datetime, parse_epoch, parse_rfc3339
+from taoloop.values.refusals import RefusalCode, ValueRefused
+from taoloop.values.times import parse_time
+
+WEDNESDAY = Calendar(date(2026, 3, 11))
+
+
+def code_of(text: str, calendar: Calendar | None = WEDNESDAY, zone: str = "Asia/Shanghai") -> RefusalCode:
+    with pytest.raises(ValueRefused) as caught:
+        parse_datetime(text, calendar, zone)
+    return caught.value.code
+
+
+@pytest.mark.parametrize(
+    ("text", "utc"),
+    [
+        ("2024-05-20T14:30:00Z", "2024-05-20T14:30:00Z"), ("2024-05-20t14:30:00+08:00", "2024-05-20T06:30:00Z"),
+        ("2024-05-20 14:30:00.120-05:30", "2024-05-20T20:00:00.12Z"),
+        ("2024-05-20T14:30:00-00:00", "2024-05-20T14:30:00Z"),
+        ("2024-05-20T14:30:00.123456000Z", "2024-05-20T14:30:00.123456Z"),
+    ],
+)  # fmt: skip
+def test_rfc3339_with_any_offset_becomes_utc(text: str, utc: str) -> None:
+    assert format_datetime(parse_rfc3339(text)) == utc
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["2024-05-20T14:30:00", "2024-05-20T14:30Z", "2024-05-20", "2024-13-20T14:30:00Z", "2024-05-20T24:00:00Z",
+     "2016-12-31T23:59:60Z", "2024-05-20T14:30:00+24:00", "2024-05-20T14:30:00.1234567Z", "0001-01-01T00:00:00+01:00",
+     "２024-05-20T14:30:00Z", ""],
+)  # fmt: skip
+def test_text_that_is_no_exact_moment_is_refused(text: str) -> None:
+    with pytest.raises(ValueRefused):
+        parse_rfc3339(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("15:30", time(15, 30)), ("03:30", time(3, 30)), ("15:30:20", time(15, 30, 20)), ("0:10", time(0, 10)),
+        ("3pm", time(15)), ("3:30 p.m.", time(15, 30)), ("12am", time(0)), ("12 PM", time(12)), ("at 9am", time(9)),
+        ("noon", time(12)), ("下午三点", time(15)), ("下午3点半", time(15, 30)), ("上午10点一刻", time(10, 15)),
+        ("晚上8点20分", time(20, 20)), ("凌晨两点", time(2)), ("15点", time(15)), ("中午12点", time(12)),
+        ("上午10:30", time(10, 30)),
+    ],
+)  # fmt: skip
+def test_time_of_day_with_one_reading(text: str, expected: time) -> None:
+    assert parse_time(text) == expected
+
+
+@pytest.mark.parametrize("text", ["3:30", "三点", "12点半", "8点"])
+def test_time_of_either_half_of_the_day_is_refused_with_both(text: str) -> None:
+    with pytest.raises(ValueRefused) as caught:
+        parse_time(text)
+    assert caught.value.code is RefusalCode.AMBIGUOUS
+    assert len(caught.value.candidates) == 2
+
+
+@pytest.mark.parametrize(
+    "text", ["25:00", "13pm", "0am", "15:60", "下午九十点", "上午3点", "midnight", "3", "soon", ""]
+)
+def test_text_that_is_no_time_of_day_is_refused(text: str) -> None:
+    with pytest.raises(ValueRefused):
+        parse_time(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["tomorrow at 3pm", "3pm tomorrow", "明天下午三点", "明天 15:00", "tomorrow, 15:00", "2026-03-12 15:00",
+    "3月12日下午3点",
+     "March 12 at 3:00 pm", "2026-03-12T15:00:00"],
+)  # fmt: skip
+def test_day_and_time_in_words_are_local(text: str) -> None:
+    # Case C025-6.
+    assert parse_datetime(text, WEDNESDAY, "Asia/Shanghai") == datetime(2026, 3, 12, 7, tzinfo=UTC)
+
+
+def test_moments_that_are_not_whole_are_refused() -> None:
+    # Case C025-5.
+    assert code_of("3pm", None) is RefusalCode.NO_REFERENCE
+    assert code_of("tomorrow at 3pm", None) is RefusalCode.NO_REFERENCE
+    assert code_of("3pm") is RefusalCode.AMBIGUOUS
+    assert code_of("tomorrow") is RefusalCode.UNREADABLE
+    assert code_of("明天三点") is RefusalCode.AMBIGUOUS
+    assert code_of("next week at 3pm") is RefusalCode.AMBIGUOUS
+
+
+def test_local_time_that_does_not_exist_or_exists_twice_is_refused() -> None:
+    assert code_of("2026-03-29 02:30", zone="Europe/Berlin") is RefusalCode.OUT_OF_RANGE
+    with pytest.raises(ValueRefused) as caught:
+        parse_datetime("2026-10-25 02:30", WEDNESDAY, "Europe/Berlin")
+    assert caught.value.candidates == ("2026-10-25T02:30:00+02:00", "2026-10-25T02:30:00+01:00")
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        # Cases C026-1 to C026-6.
+        (1700000123, None, "2023-11-14T22:15:23Z"), (1700000123456, None, "2023-11-14T22:15:23.456Z"),
+        (1700000123456789012, None, "2023-11-14T22:15:23.456789Z"), (812345678901, "ms", "1995-09-29T03:34:38.901Z"),
+        (-1, "s", "1969-12-31T23:59:59Z"),
+    ],
+)  # fmt: skip
+def test_epoch_is_read_by_its_length_or_its_unit(value: int, unit: str | None, text: str) -> None:
+    assert format_datetime(parse_epoch(value, unit)) == text  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [812345678901, -1, 0, 10**20])
+def test_epoch_of_another_length_is_refused(value: int) -> None:
+    with pytest.raises(ValueRefused) as caught:
+        parse_epoch(value)
+    assert caught.value.code is RefusalCode.AMBIGUOUS
+
+
+def test_epoch_outside_of_the_calendar_is_refused() -> None:
+    with pytest.raises(ValueRefused) as caught:
+        parse_epoch(10**15, "s")
+    assert caught.value.code is RefusalCode.OUT_OF_RANGE
+
+
+offsets = st.integers(-23 * 60, 23 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
+
+
+@given(st.datetimes(datetime.min + timedelta(days=2), datetime.max - timedelta(days=2), timezones=offsets))
+def test_every_moment_reads_back(moment: datetime) -> None:
+    assert parse_rfc3339(moment.isoformat()) == moment
+    assert parse_rfc3339(format_datetime(moment)) == moment
+
+
+@given(st.text("0123456789:TZ+- .明天下午三点pmat", max_size=14))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    with suppress(ValueRefused):
+        assert parse_datetime(text, WEDNESDAY, "Europe/Berlin").tzinfo is UTC
