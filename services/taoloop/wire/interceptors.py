@@ -1,0 +1,209 @@
+"""What happens around every RPC that a server of ours serves: deadline, metadata, trace, metrics, errors."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import aclosing, asynccontextmanager, contextmanager
+from typing import Any, NoReturn
+
+import grpc
+import grpc.aio
+from opentelemetry import context as ambient
+from opentelemetry.trace import SpanKind
+
+from taoloop.core.calls import CallContext
+from taoloop.core.clock import Clock
+from taoloop.core.deadlines import Deadline
+from taoloop.core.errors import DeadlineExceeded, MessageTooLarge, TaoError
+from taoloop.core.settings import GrpcSettings
+from taoloop.core.telemetry import Telemetry, names
+from taoloop.wire.context import enter_call
+from taoloop.wire.failures import as_tao_error, read_message
+from taoloop.wire.metadata import IncomingMetadata
+from taoloop.wire.status import DETAILS_KEY, status_code, status_details, status_text
+
+_LONGEST_SECONDS = 365 * 86_400.0  # above it, gRPC means that there is no deadline
+
+
+class CallInterceptor(grpc.aio.ServerInterceptor):
+    """Guards the methods of the given services; all others (health, reflection) pass.
+
+    It takes over reading and writing of messages, so that what goes wrong there is mapped like every other error.
+
+    Args:
+        service_names: Full names of the services.
+        settings: Limits and defaults.
+        telemetry: Where spans and metrics go.
+        clock: Measures deadlines and durations.
+    """
+
+    def __init__(
+        self, service_names: frozenset[str], settings: GrpcSettings, telemetry: Telemetry, clock: Clock
+    ) -> None:
+        self._service_names = service_names
+        self._settings = settings
+        self._telemetry = telemetry
+        self._clock = clock
+        self._guarded: dict[str, grpc.RpcMethodHandler[Any, Any]] = {}
+
+    def __repr__(self) -> str:
+        return f"CallInterceptor(methods={sorted(self._guarded)})"
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[grpc.RpcMethodHandler[Any, Any] | None]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> grpc.RpcMethodHandler[Any, Any] | None:
+        """Return the guarded handler of the method; it is made at the first call."""
+        method: str = handler_call_details.method
+        guarded = self._guarded.get(method)
+        if guarded is not None:
+            return guarded
+        handler = await continuation(handler_call_details)
+        if handler is None or method[1:].rpartition("/")[0] not in self._service_names:
+            return handler
+        guarded = self._guard(method[1:], handler)
+        self._guarded[method] = guarded
+        return guarded
+
+    def _guard(self, method: str, handler: grpc.RpcMethodHandler[Any, Any]) -> grpc.RpcMethodHandler[Any, Any]:
+        guard = _Guard(method, handler, self._settings, self._telemetry, self._clock)
+        if handler.request_streaming:
+            raise TypeError(f"{method} streams its requests, which no service of ours does")
+        if handler.response_streaming:
+            return grpc.unary_stream_rpc_method_handler(guard.stream)
+        return grpc.unary_unary_rpc_method_handler(guard.unary)
+
+
+class _Guard:
+    """Serves one method: bytes in, bytes out."""
+
+    def __init__(
+        self,
+        method: str,
+        handler: grpc.RpcMethodHandler[Any, Any],
+        settings: GrpcSettings,
+        telemetry: Telemetry,
+        clock: Clock,
+    ) -> None:
+        self._method = method
+        self._behaviour: Any = handler.unary_stream if handler.response_streaming else handler.unary_unary
+        self._read: Any = handler.request_deserializer
+        self._write: Any = handler.response_serializer
+        self._settings = settings
+        self._tracing = telemetry.tracing
+        self._clock = clock
+        self._requests = telemetry.metrics.counter(names.RPC_REQUESTS)
+        self._duration = telemetry.metrics.histogram(names.RPC_DURATION).labels(method)
+        self._too_large = telemetry.metrics.counter(names.MESSAGE_TOO_LARGE)
+
+    async def unary(self, raw: bytes, context: grpc.aio.ServicerContext[Any, Any]) -> bytes:
+        """Serve one call of a method that replies once."""
+        with self._counted() as outcome:
+            try:
+                with self._entered(context, outcome) as remaining_seconds:
+                    async with self._bounded(remaining_seconds):
+                        request = read_message(self._read, raw)
+                        return self._written(await self._behaviour(request, context))
+            except Exception as exc:  # noqa: BLE001 - nothing may leave unmapped
+                return await self._abort(exc, context, outcome)
+
+    async def stream(self, raw: bytes, context: grpc.aio.ServicerContext[Any, Any]) -> None:
+        """Serve one call of a method that replies many times; a caller that leaves closes the method's generator."""
+        with self._counted() as outcome:
+            try:
+                with self._entered(context, outcome) as remaining_seconds:
+                    async with (
+                        self._bounded(remaining_seconds),
+                        aclosing(self._behaviour(read_message(self._read, raw), context)) as replies,
+                    ):
+                        async for reply in replies:
+                            await context.write(self._written(reply))
+            except Exception as exc:  # noqa: BLE001 - nothing may leave unmapped
+                await self._abort(exc, context, outcome)
+
+    @contextmanager
+    def _counted(self) -> Iterator[_Outcome]:
+        started = self._clock.monotonic()
+        outcome = _Outcome()
+        try:
+            yield outcome
+        finally:
+            self._duration.observe(self._clock.monotonic() - started)
+            self._requests.labels(self._method, outcome.code).inc()
+
+    @contextmanager
+    def _entered(self, context: grpc.aio.ServicerContext[Any, Any], outcome: _Outcome) -> Iterator[float]:
+        """Open the span and make the call known to the servicer; yields the seconds that are left."""
+        entries = IncomingMetadata(context.invocation_metadata() or ())
+        token = ambient.attach(entries.trace_context())
+        attributes = {names.Attribute.RPC_SYSTEM: "grpc", names.Attribute.RPC_METHOD: self._method}
+        deadline = self._deadline(context)
+        try:
+            with self._tracing.span(self._method, attributes, kind=SpanKind.SERVER) as span:
+                try:
+                    enter_call(self._call(entries, deadline))
+                    yield deadline.remaining_seconds()
+                except BaseException as exc:
+                    outcome.code = _code_of(exc, deadline)
+                    raise
+                finally:
+                    span.set_attribute(names.Attribute.RPC_STATUS_CODE, outcome.code)
+        finally:
+            ambient.detach(token)
+
+    @asynccontextmanager
+    async def _bounded(self, seconds: float) -> AsyncIterator[None]:
+        """Cancel the block when the time is up, also where the transport knows no deadline."""
+        limit = asyncio.timeout(seconds)
+        try:
+            async with limit:
+                yield
+        except TimeoutError as exc:
+            if not limit.expired():
+                raise
+            raise DeadlineExceeded(f"{self._method} took longer than it may.", metadata={"rpc": self._method}) from exc
+
+    def _deadline(self, context: grpc.aio.ServicerContext[Any, Any]) -> Deadline:
+        remaining: float | None = context.time_remaining()
+        if remaining is None or remaining > _LONGEST_SECONDS:
+            remaining = self._settings.default_deadline_seconds
+        return Deadline.after(remaining, self._clock)
+
+    def _call(self, entries: IncomingMetadata, deadline: Deadline) -> CallContext:
+        if deadline.is_expired:
+            raise DeadlineExceeded(f"{self._method} arrived after its deadline.", metadata={"rpc": self._method})
+        tenant = entries.tenant(is_trusted=self._settings.is_tenant_metadata_trusted)
+        return CallContext(deadline=deadline, tenant=tenant, request_id=entries.request_id())
+
+    def _written(self, reply: Any) -> bytes:
+        encoded: bytes = self._write(reply)
+        if len(encoded) > self._settings.max_message_bytes:
+            self._too_large.labels("sent").inc()
+            raise MessageTooLarge.of(len(encoded), self._settings.max_message_bytes)
+        return encoded
+
+    async def _abort(self, exc: Exception, context: grpc.aio.ServicerContext[Any, Any], outcome: _Outcome) -> NoReturn:
+        if isinstance(exc, grpc.aio.AbortError):  # the servicer ended the call itself
+            raise exc
+        error = as_tao_error(exc, self._method, self._clock)
+        outcome.code = error.code
+        await context.abort(status_code(error), status_text(error), ((DETAILS_KEY, status_details(error)),))
+
+
+class _Outcome:
+    """The code that a call ended with, as far as it is known."""
+
+    __slots__ = ("code",)
+
+    def __init__(self) -> None:
+        self.code = "OK"
+
+
+def _code_of(exc: BaseException, deadline: Deadline) -> str:
+    if isinstance(exc, TaoError):
+        return exc.code
+    if isinstance(exc, asyncio.CancelledError | TimeoutError | GeneratorExit):
+        return "DEADLINE_EXCEEDED" if deadline.is_expired else "CANCELLED"
+    return "INTERNAL"
