@@ -1,0 +1,72 @@
+"""The observer as the service runs it: in a span, counted by verdict, with each refusal by a limit counted."""
+
+from __future__ import annotations
+
+from opentelemetry.trace import Span
+
+from taoloop.core.faults import FaultCode
+from taoloop.core.telemetry import Telemetry
+from taoloop.core.telemetry.names import OBSERVATIONS, RESPONSE_REFUSED, Attribute, observe_span
+from taoloop.observation.observer import Observer
+from taoloop.observation.ports import CatalogueSource
+from taoloop.plan.observing import ObservationResult, ObserveRequest
+
+UNKNOWN_TOOL_LABEL = "unknown"
+"""Stands for any name that the catalogue does not have, so that callers cannot make new labels."""
+
+
+class MeteredObserver:
+    """Judges like the observer inside it, and tells of it.
+
+    Args:
+        observer: Judges.
+        catalogues: Says which names are tools; the observer's own.
+        telemetry: Where it is told.
+    """
+
+    def __init__(self, observer: Observer, catalogues: CatalogueSource, telemetry: Telemetry) -> None:
+        self._observer = observer
+        self._catalogues = catalogues
+        self._tracing = telemetry.tracing
+        self._observations = telemetry.metrics.counter(OBSERVATIONS)
+        self._refused = telemetry.metrics.counter(RESPONSE_REFUSED)
+
+    def observe(self, request: ObserveRequest) -> ObservationResult:
+        """Return the verdict; see `Observer.observe`, also for what it raises."""
+        tool = self._label("" if request.result is None else request.result.tool)
+        with self._tracing.span(observe_span(tool), _identity(request, tool)) as span:
+            result = self._observer.observe(request)
+            _describe(span, result)
+        self._observations.labels(tool, "true" if result.valid else "false").inc()
+        if result.fault is not None and result.fault.code == FaultCode.RESPONSE_TOO_LARGE:
+            self._refused.labels(tool, "observation_max_body_bytes").inc()
+        return result
+
+    def _label(self, tool: str) -> str:
+        return tool if tool in self._catalogues.current() else UNKNOWN_TOOL_LABEL
+
+    def __repr__(self) -> str:
+        return f"MeteredObserver({self._observer!r})"
+
+
+def _identity(request: ObserveRequest, tool: str) -> dict[Attribute, str]:
+    identity = {Attribute.TOOL_NAME: tool}
+    if request.result is not None:
+        identity |= {
+            Attribute.RUN_ID: request.result.run_id,
+            Attribute.THOUGHT_ID: request.result.thought_id,
+            Attribute.STEP_ID: request.result.step_id,
+            Attribute.ACTION_STATUS: request.result.status.value,
+        }
+    return identity
+
+
+def _describe(span: Span, result: ObservationResult) -> None:
+    """Write the verdict into the span; a bad result is a verdict, so the span itself did not fail."""
+    if not span.is_recording():
+        return
+    span.set_attribute(Attribute.OBSERVATION_VALID, result.valid)
+    span.set_attribute(Attribute.OBSERVATION_CONFIDENCE, result.confidence)
+    if result.fault is not None:
+        span.set_attribute(Attribute.FAULT_CODE, result.fault.code)
+        span.set_attribute(Attribute.FAULT_STAGE, result.fault.stage)

@@ -1,0 +1,156 @@
+"""The observer: finds the contract of a result's tool, compiled once, and judges the result by it."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import Final
+
+from taoloop.core.errors import CatalogueInvalid, FieldViolation, InvalidRequest
+from taoloop.core.exact_json import ABSENT, JsonEncodeError, JsonValue, dumps
+from taoloop.core.faults import FaultCode
+from taoloop.observation.compiled import ContractChecks, compile_checks
+from taoloop.observation.judging import Judgement, ObservationPolicy, judge
+from taoloop.observation.ports import CatalogueSource
+from taoloop.observation.stages.consistency import unreadable_expectation
+from taoloop.observation.stages.model import Flaw, Outcome, Stage, flaw
+from taoloop.observation.verdict import Source, Trail, verdict
+from taoloop.plan.acting import ActionResult
+from taoloop.plan.observing import ObservationResult, ObserveRequest
+from taoloop.tools.catalogue import Catalogue
+from taoloop.tools.schema_refusals import SchemaRefused
+from taoloop.tools.schemas import CompiledSchema
+from taoloop.tools.signature import Trust
+
+MAX_STEP_SCHEMAS: Final = 256
+"""Most compiled schemas of steps that an observer keeps; the one unused for longest goes first."""
+
+
+class Observer:
+    """Judges results, with no I/O and no clock. Each contract is compiled once; threads may share an observer.
+
+    Args:
+        catalogues: Where the contracts come from.
+        policy: What holds for every tool.
+    """
+
+    def __init__(self, catalogues: CatalogueSource, policy: ObservationPolicy) -> None:
+        self._catalogues = catalogues
+        self._policy = policy
+        self._catalogue_digest = ""
+        self._checks: dict[str, ContractChecks] = {}
+        self._caches = threading.Lock()
+        self._step_schemas: OrderedDict[str, CompiledSchema | Flaw] = OrderedDict()
+
+    def observe(self, request: ObserveRequest) -> ObservationResult:
+        """Return the verdict on one result; the same request always gives the same verdict.
+
+        A result that the action service could not get (its status says so) is not judged again: the verdict carries
+        its fault. A result that is pending is not valid and suggests to wait. `execution_permitted` is true only
+        for a valid result in trusted words: when anything could not be checked, it stays false.
+
+        Raises:
+            InvalidRequest: INVALID_REQUEST, the request has no result.
+            CatalogueInvalid: CATALOGUE_MISMATCH, the run is pinned to another catalogue.
+        """
+        result = request.result
+        if result is None:
+            violation = FieldViolation("result", "must be set")
+            raise InvalidRequest("There is no result to judge.", violations=(violation,), metadata={"field": "result"})
+        catalogue = self._pinned(request.catalogue_digest)
+        checks = self._checks_of(catalogue, result.served_by_tool or result.tool)
+        if checks is None:
+            return _unknown_tool(result, catalogue)
+        expected = self._expected_schemas(request, result, catalogue)
+        return judge(
+            Judgement(
+                request=request,
+                result=result,
+                checks=checks,
+                policy=self._policy,
+                schemas=tuple(schema for schema in expected if isinstance(schema, CompiledSchema)),
+                refused=tuple(refused for refused in expected if isinstance(refused, Flaw)),
+            )
+        )
+
+    def _expected_schemas(
+        self, request: ObserveRequest, result: ActionResult, catalogue: Catalogue
+    ) -> list[CompiledSchema | Flaw]:
+        """Return what the data must fit: the step's schema, and the planned tool's where another stood in."""
+        expected: list[CompiledSchema | Flaw] = []
+        if request.output_schema is not ABSENT and request.output_schema is not None:
+            expected.append(self._step_schema(request.output_schema))
+        if result.served_by_tool not in {"", result.tool}:
+            planned = self._checks_of(catalogue, result.tool)
+            if planned is not None:
+                expected.append(planned.output_schema)
+        return expected
+
+    def _step_schema(self, schema: JsonValue) -> CompiledSchema | Flaw:
+        try:
+            key = dumps(schema)
+        except JsonEncodeError:
+            return unreadable_expectation("The step's output schema is no JSON.")
+        with self._caches:
+            known = self._step_schemas.get(key)
+            if known is None:
+                known = self._step_schemas[key] = compiled_expectation(schema)
+                if len(self._step_schemas) > MAX_STEP_SCHEMAS:
+                    self._step_schemas.popitem(last=False)
+            self._step_schemas.move_to_end(key)
+        return known
+
+    def _pinned(self, digest: str) -> Catalogue:
+        catalogue = self._catalogues.current()
+        if digest and digest != catalogue.digest:
+            raise CatalogueInvalid(
+                f"The run is pinned to catalogue {digest}; this service has {catalogue.digest}.",
+                reason="CATALOGUE_MISMATCH",
+                metadata={"wanted_digest": digest, "served_digest": catalogue.digest},
+            )
+        with self._caches:
+            if catalogue.digest != self._catalogue_digest:
+                self._forget_changed(catalogue)
+                self._catalogue_digest = catalogue.digest
+        return catalogue
+
+    def _forget_changed(self, catalogue: Catalogue) -> None:
+        """Keep the checks of the contracts that the new catalogue has unchanged."""
+        digests = {tool.contract.name: tool.contract.digest for tool in catalogue}
+        self._checks = {
+            name: known for name, known in self._checks.items() if known.contract_digest == digests.get(name)
+        }
+
+    def _checks_of(self, catalogue: Catalogue, name: str) -> ContractChecks | None:
+        with self._caches:
+            known = self._checks.get(name)
+            if known is None and name in catalogue:
+                known = self._checks[name] = compile_checks(catalogue.compiled(name))
+        return known
+
+    def __repr__(self) -> str:
+        return f"Observer(catalogue={self._catalogue_digest[:12]!r}, contracts_compiled={len(self._checks)})"
+
+
+def compiled_expectation(schema: JsonValue) -> CompiledSchema | Flaw:
+    """Return a step's schema compiled, or the flaw of one that cannot be used: then nothing is as expected."""
+    try:
+        return CompiledSchema.compile(schema)
+    except SchemaRefused as refused:
+        return unreadable_expectation(f"The step's output schema cannot be used: {refused}.")
+
+
+def _unknown_tool(result: ActionResult, catalogue: Catalogue) -> ObservationResult:
+    tool = result.served_by_tool or result.tool
+    found = flaw(
+        Stage.STATUS,
+        FaultCode.UNKNOWN_TOOL,
+        "The catalogue has no tool of this name.",
+        rule_id="tool",
+        actual=tool,
+        candidates=catalogue.near(tool),
+    )
+    trail = Trail()
+    trail.add(Outcome(flaws=(found,)))
+    # Nothing is known of the tool: it may be one that writes.
+    return verdict(result, trail, Source(weight=0.0, trust=Trust.UNTRUSTED, is_write=True))
