@@ -1,0 +1,1 @@
+"""Planners: each turns one request into a plan, a question or a refusal."""

@@ -1,0 +1,344 @@
+"""Builds the steps for one tool: arguments from every source, and further calls that find out what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from taoloop.core import pointers
+from taoloop.core.exact_json import ABSENT, Absent, JsonValue
+from taoloop.plan.model import StepOutput
+from taoloop.plan.task import InputReason
+from taoloop.plan.thinking import CompletedStep
+from taoloop.thought.planners.graph.candidates import STRONG, Candidate
+from taoloop.thought.planners.graph.fill import Filling, fill, is_listed
+from taoloop.thought.planners.graph.index import PlannerIndex, ToolView
+from taoloop.thought.planners.graph.mentions import Mention
+from taoloop.thought.planners.graph.reading import Unread
+from taoloop.thought.planners.graph.slots import Slot
+from taoloop.thought.planners.graph.sources import (
+    Bound,
+    equal_arguments,
+    from_candidate,
+    from_inputs,
+    from_output,
+    from_schema,
+    from_state,
+    is_identifying,
+)
+from taoloop.thought.planners.graph.text import name_keys
+from taoloop.thought.planners.graph.view import Place, RequestView
+
+MAX_STEPS: Final = 7
+"""Most steps of a plan."""
+MAX_DEPTH: Final = 4
+"""Longest chain of calls that feed one another."""
+MAX_PRODUCERS: Final = 5
+"""How many tools are tried for one missing value."""
+MAX_TRIED: Final = 120
+"""How many calls are tried as producers for one request: it bounds the time where many tools feed one another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One call of the plan under construction.
+
+    Attributes:
+        step_id: Its id in the run.
+        tool: The tool.
+        bound: Its arguments by pointer.
+        is_completed: Whether an earlier iteration made this very call with success, so that it is not planned again.
+    """
+
+    step_id: str
+    tool: ToolView
+    bound: Mapping[str, Bound]
+    is_completed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A required parameter without a value."""
+
+    tool: ToolView
+    slot: Slot
+    reason: InputReason = InputReason.MISSING
+    candidates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The steps so far with one more call.
+
+    Attributes:
+        steps: All steps, producers before what they feed; without the new one while something is missing.
+        bound: The arguments of the new call.
+        missing: What it still needs, in the order of its parameters.
+        has_room: False when the plan would grow beyond `MAX_STEPS`.
+    """
+
+    steps: tuple[Step, ...]
+    bound: Mapping[str, Bound]
+    missing: tuple[Missing, ...]
+    has_room: bool = True
+
+    def fill_rate(self, tool: ToolView) -> float:
+        """Return the share of the tool's required parameters that have a value, 1.0 when there are none."""
+        required = sum(slot.is_required for slot in tool.slots)
+        return 1.0 - len(self.missing) / required if required else 1.0
+
+
+@dataclass(slots=True)
+class Budget:
+    """How many producers may still be tried for one request."""
+
+    left: int = MAX_TRIED
+
+    def spend(self) -> bool:
+        """Take one try; False when none is left."""
+        self.left -= 1
+        return self.left >= 0
+
+
+@dataclass(frozen=True, slots=True)
+class Chaining:
+    """What stays the same while the steps of one plan are built.
+
+    Attributes:
+        index: The catalogue.
+        view: The request.
+        iteration: Number of the thought, for step ids.
+        permitted: Names of the tools that may be called.
+        budget: What the search for producers may cost.
+    """
+
+    index: PlannerIndex
+    view: RequestView
+    iteration: int
+    permitted: frozenset[str]
+    budget: Budget = field(default_factory=Budget)
+
+    def draft(
+        self, tool: ToolView, place: Place, steps: tuple[Step, ...] = (), callers: tuple[str, ...] = (),
+        used: tuple[Mention, ...] = (),
+    ) -> Draft:  # fmt: skip
+        """Return the steps with a call of `tool` whose words stand at `place`.
+
+        Args:
+            tool: The tool.
+            place: The clause, or several that belong together.
+            steps: Steps planned so far.
+            callers: Tools that this call is to feed, the first one first.
+            used: Mentions that the callers took.
+        """
+        bound, unread = self._from_inputs(tool)
+        filling = fill(tool, self.view, place, without=frozenset({*bound, *unread}), used=used)
+        bound |= {pointer: from_candidate(item, self.view) for pointer, item in filling.taken.items()}
+        unread |= filling.refused
+        missing: list[Missing] = []
+        for slot in tool.slots:
+            if not slot.is_required or slot.pointer in bound:
+                continue
+            if slot.pointer in unread:
+                missing.append(_missing(tool, slot, unread[slot.pointer]))
+                continue
+            found, steps = self._elsewhere(tool, slot, place, steps, (*callers, tool.name), _mentions(bound, used))
+            if found is not None:
+                bound[slot.pointer] = found
+                continue
+            missing.append(_missing(tool, slot, None))
+            if callers:  # a producer is of use only when it is complete
+                break
+        if missing:
+            return Draft(steps, bound, tuple(missing))
+        grown = self._with_repeats(tool, bound, filling, steps)
+        return Draft(grown, bound, (), has_room=sum(not step.is_completed for step in grown) <= MAX_STEPS)
+
+    def _from_inputs(self, tool: ToolView) -> tuple[dict[str, Bound], dict[str, Unread]]:
+        bound: dict[str, Bound] = {}
+        unread: dict[str, Unread] = {}
+        for slot in tool.slots:
+            given = from_inputs(slot, self.view)
+            if isinstance(given, Bound):
+                bound[slot.pointer] = given
+            elif given is not None and slot.is_required:
+                unread[slot.pointer] = given
+        return bound, unread
+
+    def _elsewhere(
+        self, tool: ToolView, slot: Slot, place: Place, steps: tuple[Step, ...], callers: tuple[str, ...],
+        used: tuple[Mention, ...],
+    ) -> tuple[Bound | None, tuple[Step, ...]]:  # fmt: skip
+        """Look for a value outside of the clause: near sources before far ones, a new call last."""
+        found = (
+            self._from_steps(slot, place, steps)
+            or _copied(slot, steps)
+            or self._from_other_clauses(tool, slot, (*used, *_all_mentions(steps)))
+            or self._from_completed(slot, steps)
+            or from_state(slot, self.view)
+            or from_schema(slot)
+        )
+        if found is not None or not is_identifying(slot) or len(callers) >= MAX_DEPTH:
+            return found, steps
+        return self._from_producer(slot, place, steps, callers, used)
+
+    def _from_steps(self, slot: Slot, place: Place, steps: tuple[Step, ...]) -> Bound | None:
+        """Refer to the latest step whose result has the field; a field that is no identifier must be spoken of."""
+        said = {word.key for word in self.view.words_in(place)}
+        if not is_identifying(slot) and not said & set(name_keys(slot.name)):
+            return None
+        for step in reversed(steps):
+            found = from_output(slot, step.tool, step.step_id)
+            if found is not None:
+                return found
+        return None
+
+    def _from_completed(self, slot: Slot, steps: tuple[Step, ...]) -> Bound | None:
+        if not is_identifying(slot):
+            return None
+        planned = {step.step_id for step in steps}
+        for done in reversed(self.view.completed):
+            tool = self.index.get(done.tool)
+            if done.fault is None and tool is not None and done.step_id not in planned:
+                found = from_output(slot, tool, done.step_id)
+                if found is not None:
+                    return found
+        return None
+
+    def _from_other_clauses(self, tool: ToolView, slot: Slot, used: tuple[Mention, ...]) -> Bound | None:
+        """Take what another clause says and nobody took, for slots whose schema alone tells what fits."""
+        if slot.slot_class not in STRONG:
+            return None
+        others = frozenset(other.pointer for other in tool.slots) - {slot.pointer}
+        whole = (0, len(self.view.text))
+        filling = fill(tool, self.view, whole, without=others, used=used)
+        found = filling.taken.get(slot.pointer)
+        return None if found is None else from_candidate(found, self.view)
+
+    def _from_producer(
+        self, slot: Slot, place: Place, steps: tuple[Step, ...], callers: tuple[str, ...], used: tuple[Mention, ...]
+    ) -> tuple[Bound | None, tuple[Step, ...]]:
+        """Plan a call that finds the value out, the one that takes fewest steps and most of the user's words."""
+        best: tuple[tuple[int, int, str], Bound, tuple[Step, ...]] | None = None
+        for tool in self._producers(slot, callers):
+            if not self.budget.spend():
+                break
+            draft = self.draft(tool, place, steps, callers, used)
+            said = sum(item.mention is not None or item.origin in {"input", "step"} for item in draft.bound.values())
+            if draft.missing or not draft.has_room or not said or not draft.steps:
+                continue
+            found = from_output(slot, tool, draft.steps[-1].step_id)
+            order = (len(draft.steps), -said, tool.name)
+            if found is not None and (best is None or order < best[0]):
+                best = order, found, draft.steps
+        return (None, steps) if best is None else (best[1], best[2])
+
+    def _producers(self, slot: Slot, callers: tuple[str, ...]) -> list[ToolView]:
+        """Return the reading tools that can give the slot its value, those nearest to the request's words first."""
+        said = {word.key for word in self.view.words}
+        found = [
+            tool
+            for tool in self.index.producers(slot.name)
+            if not tool.is_writing
+            and tool.name in self.permitted
+            and tool.name not in callers
+            and from_output(slot, tool, "") is not None
+        ]
+        found.sort(key=lambda tool: (-sum(self.index.rarity(key) for key in said & tool.terms.keys()), tool.name))
+        return found[:MAX_PRODUCERS]
+
+    def _with_repeats(
+        self, tool: ToolView, bound: Mapping[str, Bound], filling: Filling, steps: tuple[Step, ...]
+    ) -> tuple[Step, ...]:
+        """Add the call, and one more for each further member of a list that fits one of its slots."""
+        steps = self._with_call(tool, bound, steps)
+        for other in _list_members(filling, self.view):
+            steps = self._with_call(tool, {**bound, other.slot.pointer: from_candidate(other, self.view)}, steps)
+        return steps
+
+    def _with_call(self, tool: ToolView, bound: Mapping[str, Bound], steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        """Add one call; the same call in the plan, or done before with success, is not made twice."""
+        new = Step(f"{self.iteration}.t{sum(not step.is_completed for step in steps) + 1}", tool, bound)
+        same = next((step for step in steps if step.tool is tool and _same_sources(step.bound, bound)), None)
+        if same is not None:
+            return (*(step for step in steps if step is not same), same)
+        done = done_before(new, self.view.completed)
+        if done is not None and done.fault is None:
+            new = replace(new, step_id=done.step_id, is_completed=True)
+        return (*steps, new)
+
+
+def done_before(step: Step, completed: tuple[CompletedStep, ...]) -> CompletedStep | None:
+    """Return the latest earlier call of the same tool with the same arguments, where they are known by now."""
+    arguments = known_arguments(step, completed)
+    if arguments is None:
+        return None
+    return next(
+        (
+            done
+            for done in reversed(completed)
+            if done.tool == step.tool.name and equal_arguments(arguments, done.arguments)
+        ),
+        None,
+    )
+
+
+def known_arguments(step: Step, completed: tuple[CompletedStep, ...]) -> JsonValue | None:
+    """Return the arguments of a step; None while one of them waits for a step that has not run."""
+    arguments: JsonValue = {}
+    results = {done.step_id: done.exposed for done in completed if done.fault is None}
+    for pointer, bound in step.bound.items():
+        value = bound.value
+        if isinstance(bound.source, StepOutput):
+            exposed = results.get(bound.source.step_id, ABSENT)
+            try:
+                value = ABSENT if isinstance(exposed, Absent) else pointers.lookup(exposed, bound.source.pointer)
+            except KeyError:
+                return None
+        if isinstance(value, Absent):
+            return None
+        arguments = pointers.assign(arguments, pointer, value)
+    return arguments
+
+
+def _missing(tool: ToolView, slot: Slot, why: Unread | None) -> Missing:
+    offered = tuple(str(member) for member in slot.enum)[:20]
+    if why is None:
+        return Missing(tool, slot, candidates=offered)
+    return Missing(tool, slot, why.reason, why.candidates[:20] or offered)
+
+
+def _mentions(bound: Mapping[str, Bound], used: tuple[Mention, ...]) -> tuple[Mention, ...]:
+    return (*used, *(item.mention for item in bound.values() if item.mention is not None))
+
+
+def _all_mentions(steps: tuple[Step, ...]) -> tuple[Mention, ...]:
+    return tuple(item.mention for step in steps for item in step.bound.values() if item.mention is not None)
+
+
+def _copied(slot: Slot, steps: tuple[Step, ...]) -> Bound | None:
+    """Take the value that the user gave an earlier step under the same name, such as one day for two calls."""
+    for step in reversed(steps):
+        for bound in step.bound.values():
+            if bound.slot.name == slot.name and bound.origin in {"request", "input"} and bound.origin_fits(slot):
+                return replace(bound, slot=slot)
+    return None
+
+
+def _list_members(filling: Filling, view: RequestView) -> tuple[Candidate, ...]:
+    found: list[Candidate] = []
+    for pointer, taken in filling.taken.items():
+        row = [taken]
+        for other in sorted(filling.spare, key=lambda item: item.mention.start):
+            is_rival = other.slot.pointer == pointer and other.slot.slot_class in STRONG
+            if is_rival and any(is_listed(member, other, view.text) for member in row):
+                row.append(other)
+        found.extend(row[1:])
+    return tuple(found)
+
+
+def _same_sources(left: Mapping[str, Bound], right: Mapping[str, Bound]) -> bool:
+    return {pointer: (item.source, item.value) for pointer, item in left.items()} == {
+        pointer: (item.source, item.value) for pointer, item in right.items()
+    }

@@ -1,0 +1,159 @@
+"""A catalogue compiled for planning: what each tool says of itself, and which tools know a word."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from taoloop.core import pointers
+from taoloop.thought.planners.graph.slots import Slot, compile_slots
+from taoloop.thought.planners.graph.text import keys, name_keys
+from taoloop.thought.planners.graph.vocabulary import CHINESE_WRITING_WORDS, STOP_WORDS, WRITING_WORDS
+from taoloop.tools.schema_paths import Shape, types_at
+from taoloop.tools.signature import Effect, ToolSignature
+
+# How much a word counts by where the tool says it. Set by hand on example catalogues; to be fitted on generated data.
+NAME_WEIGHT: Final = 1.0
+USE_WHEN_WEIGHT: Final = 1.0
+DESCRIPTION_WEIGHT: Final = 0.8
+PARAMETER_NAME_WEIGHT: Final = 0.6
+PARAMETER_TEXT_WEIGHT: Final = 0.45
+ENUM_WEIGHT: Final = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class OutputField:
+    """One scalar field of a tool's normalised result, with what may stand there by its schema."""
+
+    pointer: str
+    name: str
+    schema: Mapping[str, Any]
+    shape: Shape | None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolView:
+    """One tool, ready for ranking and filling.
+
+    Attributes:
+        signature: The tool as its catalogue gives it.
+        slots: The leaves of its parameters.
+        outputs: The scalar fields of its result that no list stands above.
+        terms: Comparable words with the largest weight that any of its texts gives them.
+        avoid: Words that speak against it and that nothing else of it has.
+        writing_words: The writing verbs that its texts use.
+    """
+
+    signature: ToolSignature
+    slots: tuple[Slot, ...]
+    outputs: tuple[OutputField, ...]
+    terms: Mapping[str, float]
+    avoid: frozenset[str]
+    writing_words: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        """Return the tool's name."""
+        return self.signature.name
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether a call of it changes something."""
+        return self.signature.effect is not Effect.READ
+
+
+class PlannerIndex:
+    """The tools of one catalogue and an inverted index over their words; it never changes after it is made."""
+
+    def __init__(self, signatures: Iterable[ToolSignature]) -> None:
+        self.tools: Final = tuple(_view(signature) for signature in signatures)
+        self._by_name = {tool.name: tool for tool in self.tools}
+        postings: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
+        for number, tool in enumerate(self.tools):
+            for term, weight in tool.terms.items():
+                postings[term].append((number, weight))
+        self._postings = dict(postings)
+        self._producers = _producers(self.tools)
+
+    def get(self, name: str) -> ToolView | None:
+        """Return the tool with this name."""
+        return self._by_name.get(name)
+
+    def postings(self, term: str) -> tuple[tuple[int, float], ...]:
+        """Return the numbers of the tools that have the word, with its weight in each."""
+        return tuple(self._postings.get(term, ()))
+
+    def rarity(self, term: str) -> float:
+        """Return how much the word tells tools apart: more than 0 for every word that some tool has, else 0.
+
+        Source: the inverse document frequency of Okapi BM25, in the form that never turns negative.
+        """
+        count = len(self._postings.get(term, ()))
+        return math.log1p((len(self.tools) - count + 0.5) / (count + 0.5)) if count else 0.0
+
+    @property
+    def highest_rarity(self) -> float:
+        """Return the rarity of a word that one tool alone has; 1.0 for an empty catalogue."""
+        return math.log1p((len(self.tools) - 0.5) / 1.5) if self.tools else 1.0
+
+    def producers(self, field_name: str) -> tuple[ToolView, ...]:
+        """Return the tools whose result has a field of this name, in the catalogue's order."""
+        return tuple(self._producers.get(field_name, ()))
+
+
+def _producers(tools: tuple[ToolView, ...]) -> dict[str, list[ToolView]]:
+    found: defaultdict[str, list[ToolView]] = defaultdict(list)
+    for tool in tools:
+        for name in dict.fromkeys(field.name for field in tool.outputs):
+            found[name].append(tool)
+    return dict(found)
+
+
+def _view(signature: ToolSignature) -> ToolView:
+    slots = compile_slots(signature.parameters)
+    terms: dict[str, float] = {}
+    for weight, words in _texts(signature, slots):
+        for word in words:
+            terms[word] = max(terms.get(word, 0.0), weight)
+    said = f"{signature.name.replace('_', ' ')} {signature.description} {signature.use_when}"
+    return ToolView(
+        signature=signature,
+        slots=slots,
+        outputs=tuple(_outputs(signature.returns or {}, signature.returns or {}, "", 0)),
+        terms=terms,
+        avoid=frozenset(keys(signature.avoid_when)) - frozenset(terms),
+        writing_words=_writing_words(said),
+    )
+
+
+def _texts(signature: ToolSignature, slots: tuple[Slot, ...]) -> Iterator[tuple[float, Iterable[str]]]:
+    yield NAME_WEIGHT, (word for word in name_keys(signature.name) if word not in STOP_WORDS)
+    yield USE_WHEN_WEIGHT, keys(signature.use_when)
+    yield DESCRIPTION_WEIGHT, keys(signature.description)
+    for slot in slots:
+        yield PARAMETER_NAME_WEIGHT, (word for word in name_keys(slot.name) if word not in STOP_WORDS)
+        yield PARAMETER_TEXT_WEIGHT, (word for word in slot.words if word not in STOP_WORDS)
+        yield ENUM_WEIGHT, (key for member in slot.enum if isinstance(member, str) for key in keys(member))
+
+
+def _writing_words(text: str) -> frozenset[str]:
+    english = {word for word in re.findall(r"[a-z]+", text.lower()) if word in WRITING_WORDS}
+    return frozenset(english | {word for word in CHINESE_WRITING_WORDS if word in text})
+
+
+def _outputs(schema: Mapping[str, Any], root: Mapping[str, Any], pointer: str, depth: int) -> Iterator[OutputField]:
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping) or depth > 4:
+        return
+    for name, member in properties.items():
+        if not isinstance(member, Mapping):
+            continue
+        own = pointer + pointers.join(name)
+        if isinstance(member.get("properties"), Mapping):
+            yield from _outputs(member, root, own, depth + 1)
+        else:
+            yield OutputField(own, str(name), member, types_at(dict(root), own))

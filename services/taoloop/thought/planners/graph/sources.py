@@ -1,0 +1,164 @@
+"""Values that do not stand in the request's words: answers, session state, earlier steps, the schema's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from taoloop.core import pointers
+from taoloop.core.exact_json import ABSENT, Absent, Json, JsonValue, equal
+from taoloop.plan.model import (
+    Binding,
+    ContractValue,
+    ContractValueKind,
+    Convert,
+    InputValue,
+    QuerySpan,
+    StatePath,
+    StepOutput,
+)
+from taoloop.plan.task import InputReason
+from taoloop.thought.planners.graph.candidates import Candidate
+from taoloop.thought.planners.graph.index import OutputField, ToolView
+from taoloop.thought.planners.graph.mentions import Mention
+from taoloop.thought.planners.graph.reading import Reading, Unread, read
+from taoloop.thought.planners.graph.slots import Slot, SlotClass
+from taoloop.thought.planners.graph.text import name_keys
+from taoloop.thought.planners.graph.view import RequestView
+from taoloop.thought.planners.graph.vocabulary import ID_WORDS
+from taoloop.tools.schema_paths import incompatibility
+
+Source = QuerySpan | StatePath | StepOutput | ContractValue | InputValue
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One argument and where it comes from.
+
+    Attributes:
+        slot: The parameter.
+        source: Where the value is fetched.
+        value: What it will be; ABSENT while the step that gives it has not run.
+        convert: How the fetched value becomes the argument.
+        mention: The words, for a span of the request.
+    """
+
+    slot: Slot
+    source: Source
+    value: Json = ABSENT
+    convert: Convert | None = None
+    mention: Mention | None = None
+
+    def binding(self) -> Binding:
+        """Return the plan's record of it."""
+        return Binding(pointer=self.slot.pointer, source=self.source, convert=self.convert, value=self.value)
+
+    def origin_fits(self, slot: Slot) -> bool:
+        """Tell whether another slot may take the same value from the same place."""
+        wanted = {"request": "query", "input": "input"}.get(self.origin)
+        return wanted in slot.sources and not isinstance(self.value, Absent) and slot.accepts(self.value)
+
+    @property
+    def origin(self) -> str:
+        """Return one word for where it comes from, for the plan's reasoning."""
+        return _ORIGINS[type(self.source)]
+
+
+_ORIGINS: Final[Mapping[type, str]] = {
+    QuerySpan: "request",
+    StatePath: "state",
+    StepOutput: "step",
+    ContractValue: "contract",
+    InputValue: "input",
+}
+
+
+def from_candidate(candidate: Candidate, view: RequestView) -> Bound:
+    """Return the argument that words of the request give."""
+    mention, slot, reading = candidate.mention, candidate.slot, candidate.reading
+    source: Source = QuerySpan(turn=view.turn, start=mention.start, end=mention.end, text=mention.text)
+    if reading.member is not None:
+        place = f"{slot.schema_pointer}/enum/{reading.member}"
+        source = ContractValue(kind=ContractValueKind.ENUM, pointer=place)
+    return Bound(slot, source, reading.value, reading.convert, mention)
+
+
+def from_inputs(slot: Slot, view: RequestView) -> Bound | Unread | None:
+    """Return the argument that the caller's newest answer gives; `Unread` when it breaks the schema."""
+    if "input" not in slot.sources:
+        return None
+    for given in view.inputs:
+        values = given.values
+        if values is ABSENT or not isinstance(values, dict):
+            continue
+        key = next((name for name in (slot.pointer, slot.name) if name in values), None)
+        if key is None:
+            continue
+        reading = _as_value(slot, values[key], view)
+        if isinstance(reading, Unread):
+            return reading
+        source: Source = InputValue(input_id=given.input_id, pointer=pointers.join(key))
+        if reading.member is not None:
+            source = ContractValue(kind=ContractValueKind.ENUM, pointer=f"{slot.schema_pointer}/enum/{reading.member}")
+        return Bound(slot, source, reading.value, reading.convert)
+    return None
+
+
+def from_state(slot: Slot, view: RequestView) -> Bound | None:
+    """Return the argument that the session's entry of the same name gives."""
+    if "state" not in slot.sources or slot.name not in view.state:
+        return None
+    value = view.state[slot.name]
+    if not slot.accepts(value):
+        return None
+    return Bound(slot, StatePath(pointer=pointers.join(slot.name)), value)
+
+
+def from_schema(slot: Slot) -> Bound | None:
+    """Return the argument that the schema itself fixes: its `const`, or its default."""
+    for keyword, kind in (("const", ContractValueKind.CONST), ("default", ContractValueKind.DEFAULT)):
+        if keyword in slot.schema and slot.accepts(slot.schema[keyword]):
+            return Bound(
+                slot, ContractValue(kind=kind, pointer=f"{slot.schema_pointer}/{keyword}"), slot.schema[keyword]
+            )
+    return None
+
+
+def from_output(slot: Slot, tool: ToolView, step_id: str) -> Bound | None:
+    """Return the argument that a field of the same name in a tool's result gives, where the types agree."""
+    if "step" not in slot.sources:
+        return None
+    for field in tool.outputs:
+        if field.name == slot.name and _fits(field, slot):
+            return Bound(slot, StepOutput(step_id=step_id, pointer=field.pointer))
+    return None
+
+
+def is_identifying(slot: Slot) -> bool:
+    """Tell whether the slot takes something that names one thing, which an earlier call may find out.
+
+    Days, quantities and choices are the user's to say: a result that happens to have a field of that name is no source.
+    """
+    if slot.slot_class in {SlotClass.PATTERN, SlotClass.ID, SlotClass.EMAIL}:
+        return True
+    return slot.slot_class is SlotClass.INTEGER and bool(ID_WORDS & set(name_keys(slot.name)))
+
+
+def equal_arguments(left: JsonValue, right: Json) -> bool:
+    """Tell whether two calls have the same arguments; none at all equal the empty object."""
+    return equal(left, {} if right is ABSENT else right)
+
+
+def _fits(field: OutputField, slot: Slot) -> bool:
+    """Tell whether a field can be the slot's value, by type, format, listed values and pattern."""
+    if field.shape is None or slot.shape is None or incompatibility(field.shape, slot.shape) is not None:
+        return False
+    patterns = field.schema.get("pattern"), slot.schema.get("pattern")
+    return None in patterns or patterns[0] == patterns[1]
+
+
+def _as_value(slot: Slot, value: JsonValue, view: RequestView) -> Reading | Unread:
+    if slot.accepts(value):
+        return Reading(value)
+    return read(slot, str(value), view.conversion) if isinstance(value, str) else Unread(InputReason.INVALID)
