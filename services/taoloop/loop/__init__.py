@@ -1,0 +1,1 @@
+"""The loop service: runs agent tasks by driving thought, action and observation."""

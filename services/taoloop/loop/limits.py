@@ -1,0 +1,65 @@
+"""Hard limits of a run: what the caller asked for, cut to what the service allows, and whether one is reached."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from taoloop.plan.task import Limits, Usage
+
+N = TypeVar("N", int, float)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLimits:
+    """Limits with every value filled in.
+
+    Attributes:
+        max_iterations: Thoughts per run.
+        max_wall_time_seconds: Time from start to end, without the time spent waiting for people.
+        max_tokens: Tokens that models may read and write.
+        max_calls_per_tool: Calls of one tool.
+        max_result_bytes: Bytes of all tool responses together.
+    """
+
+    max_iterations: int
+    max_wall_time_seconds: float
+    max_tokens: int
+    max_calls_per_tool: int
+    max_result_bytes: int
+
+    def within(self, wanted: Limits | None) -> RunLimits:
+        """Return the limits of one run: the wanted ones where they are set, never above these."""
+        if wanted is None:
+            return self
+        return RunLimits(
+            max_iterations=_within(wanted.max_iterations, self.max_iterations),
+            max_wall_time_seconds=_within(wanted.max_wall_time_seconds, self.max_wall_time_seconds),
+            max_tokens=_within(wanted.max_tokens, self.max_tokens),
+            max_calls_per_tool=_within(wanted.max_calls_per_tool, self.max_calls_per_tool),
+            max_result_bytes=_within(wanted.max_result_bytes, self.max_result_bytes),
+        )
+
+    def as_record(self) -> Limits:
+        """Return them as the record that travels."""
+        return Limits(
+            max_iterations=self.max_iterations,
+            max_wall_time_seconds=self.max_wall_time_seconds,
+            max_tokens=self.max_tokens,
+            max_calls_per_tool=self.max_calls_per_tool,
+            max_result_bytes=self.max_result_bytes,
+        )
+
+    def reached(self, usage: Usage, result_bytes: int) -> tuple[str, float] | None:
+        """Return name and value of the limit that forbids another thought, or None."""
+        checks: Mapping[str, tuple[float, float]] = {
+            "max_iterations": (usage.iterations, self.max_iterations),
+            "max_tokens": (usage.input_tokens + usage.output_tokens, self.max_tokens),
+            "max_result_bytes": (result_bytes, self.max_result_bytes),
+        }
+        return next(((name, limit) for name, (used, limit) in checks.items() if used >= limit), None)
+
+
+def _within(wanted: N | None, most: N) -> N:
+    return most if not wanted or wanted < 0 else min(wanted, most)

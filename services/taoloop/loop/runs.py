@@ -1,0 +1,292 @@
+"""The loop's domain behind its RPCs: starts, follows, resumes and ends runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, replace
+from typing import Final, Self
+
+from taoloop.core.calls import CallContext
+from taoloop.core.clock import Clock
+from taoloop.core.deadlines import Deadline
+from taoloop.core.errors import DeadlineExceeded, RunConflict, TaoError, TooManyRuns
+from taoloop.core.faults import Fault, FaultCode, FaultStage
+from taoloop.core.ids import new_id
+from taoloop.core.logs import EventLog, log_context
+from taoloop.core.telemetry import Telemetry, names
+from taoloop.core.telemetry.names import Attribute
+from taoloop.loop.acceptance import accept
+from taoloop.loop.driver import DriverServices, RunDriver
+from taoloop.loop.inputs import accept_input, find_repeat
+from taoloop.loop.limits import RunLimits
+from taoloop.loop.ports import NewRun, RunLog
+from taoloop.loop.state import RunState
+from taoloop.loop.writer import RunWriter
+from taoloop.plan.running import (
+    CancelRunRequest,
+    ListRunsRequest,
+    ListRunsResponse,
+    ProvideInputRequest,
+    ProvideInputResponse,
+    RunEvent,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    RunSummary,
+    SubmitResponse,
+)
+from taoloop.plan.task import Outcome, Task
+
+MAX_PAGE_SIZE: Final = 200
+DEFAULT_PAGE_SIZE: Final = 50
+
+_log = EventLog(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsConfig:
+    """How runs are driven."""
+
+    limits: RunLimits
+    max_parallel_steps: int
+    max_open_runs: int
+    log_timeout_seconds: float
+    """How long one write to the run log may take."""
+    drain_seconds: float
+    """How long open runs may go on when the host stops."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """A run that this host drives."""
+
+    writer: RunWriter
+    work: asyncio.Task[None]
+    failure: TaoError | None = None
+    """Why it was given up without an end in the log."""
+
+
+class Runs:
+    """Every run that this host drives, and the way to the log of all others.
+
+    Use it as an asynchronous context manager: leaving it waits for what is still driven, then cancels it.
+    """
+
+    def __init__(
+        self, services: DriverServices, log: RunLog, config: RunsConfig, telemetry: Telemetry, clock: Clock
+    ) -> None:
+        self._services = services
+        self._log = log
+        self._config = config
+        self._telemetry = telemetry
+        self._clock = clock
+        self._open: dict[str, _Open] = {}
+        self._group = asyncio.TaskGroup()
+
+    def __repr__(self) -> str:
+        return f"<Runs [{len(self._open)} open of {self._config.max_open_runs}] on {self._log!r}>"
+
+    async def __aenter__(self) -> Self:
+        await self._group.__aenter__()
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        works = [run.work for run in self._open.values()]
+        if works:
+            _, unfinished = await asyncio.wait(works, timeout=self._config.drain_seconds)
+            for work in unfinished:
+                work.cancel()
+        await self._group.__aexit__(None, None, None)
+
+    async def run(self, task: Task | None, digest: str, call: CallContext) -> AsyncGenerator[RunEvent]:
+        """Start a run, or attach to the one with the same request id, and yield its events to its end.
+
+        The caller's deadline and cancellation bound a run that this call started.
+
+        Args:
+            task: What to do.
+            digest: Digest of the task as it was received.
+            call: Who calls, and until when.
+
+        Raises:
+            InvalidRequest: The task cannot be run.
+            RequestIdReused: The request id stands for another task.
+            BackendUnavailable: A service or the log does not answer.
+            DeadlineExceeded: The caller's time is up.
+        """
+        state, is_new = await self._enter(task, digest, call)
+        if not is_new:
+            async for event in self.watch(state.run_id, 1, call):
+                yield event
+            return
+        opened = await self._start(state, call)
+        events = opened.writer.listen()
+        try:
+            while (written := await events.get()) is not None:
+                yield written
+        finally:
+            # Whoever stops reading ends the run; one that has ended is not touched by this.
+            opened.work.cancel()
+            await asyncio.wait([opened.work])
+        if opened.failure is not None:
+            raise opened.failure
+        if call.deadline.is_expired:
+            raise DeadlineExceeded(f"The caller's deadline passed during run {state.run_id}.")
+
+    async def submit(self, task: Task | None, digest: str, call: CallContext) -> SubmitResponse:
+        """Start a run that goes on without the caller, or name the one with the same request id."""
+        state, is_new = await self._enter(task, digest, call)
+        if is_new:
+            await self._start(state, self._detached(call))
+        return SubmitResponse(run_id=state.run_id, attached=not is_new)
+
+    async def watch(self, run_id: str, from_sequence: int, call: CallContext) -> AsyncGenerator[RunEvent]:
+        """Yield a run's events from a sequence number on until the run has ended or rests.
+
+        Raises:
+            UnknownRun: No such run for this tenant.
+            DeadlineExceeded: The caller's time is up before the run's.
+        """
+        written = await self._log.read(call.tenant, run_id, 1, call.deadline)
+        last = max(from_sequence, 1) - 1
+        for event in written:
+            if event.sequence > last:
+                last = event.sequence
+                yield event
+        if isinstance(written[-1].body, RunFinished):
+            return
+        async for event in self._log.follow(call.tenant, run_id, last + 1, call.deadline):
+            yield event
+            if isinstance(event.body, RunFinished):
+                return
+        raise DeadlineExceeded(f"The caller's deadline passed while run {run_id} went on.")
+
+    async def get(self, run_id: str, call: CallContext) -> RunSummary:
+        """Return where a run stands."""
+        return (await self._read(run_id, call)).summary()
+
+    async def list(self, request: ListRunsRequest, call: CallContext) -> ListRunsResponse:
+        """Return one page of the tenant's runs, newest first."""
+        size = min(request.page_size or DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
+        run_ids = await self._log.list_runs(call.tenant, size, request.page_token, call.deadline)
+        runs = [await self.get(run_id, call) for run_id in run_ids]
+        wanted = tuple(run for run in runs if request.outcome is None or run.outcome is request.outcome)
+        return ListRunsResponse(runs=wanted, next_page_token=run_ids[-1] if len(run_ids) == size else "")
+
+    async def provide_input(self, request: ProvideInputRequest, call: CallContext) -> ProvideInputResponse:
+        """Take the answer to a run's question; the run goes on without the caller.
+
+        Raises:
+            UnknownRun: No such run for this tenant.
+            NotWaiting: The run waits for no such answer.
+            InvalidRequest: The values do not fit what was asked for.
+            RunConflict: Another answer came at the same time.
+        """
+        state = await self._read(request.run_id, call)
+        repeated = find_repeat(state, request)
+        if repeated is not None:
+            return ProvideInputResponse(run_id=state.run_id, next_sequence=repeated)
+        given = accept_input(state, request)
+        sequence = state.last_sequence + 1
+        writer = self._writer(state, call.tenant)
+        await writer.emit(RunResumed(reason="input", input=given))
+        self._drive(writer, self._detached(call))
+        return ProvideInputResponse(run_id=state.run_id, next_sequence=sequence)
+
+    async def cancel(self, request: CancelRunRequest, call: CallContext) -> Outcome:
+        """End a run and return how it ended; ending an ended run changes nothing."""
+        opened = self._open.get(request.run_id)
+        if opened is not None and opened.writer.tenant == call.tenant:
+            opened.work.cancel()
+            await asyncio.wait([opened.work])
+        state = await self._read(request.run_id, call)
+        if state.finished is None or state.finished.outcome is Outcome.NEEDS_INPUT:
+            # Nobody here drives it: the word in the log is enough, whoever does drive it meets a conflict and stops.
+            fault = Fault(
+                code=FaultCode.CANCELLED, stage=FaultStage.LOOP, message=request.reason or "The run was cancelled."
+            )
+            await self._writer(state, call.tenant).emit(
+                RunFinished(outcome=Outcome.CANCELLED, fault=fault, usage=state.usage)
+            )
+        ended = state.finished.outcome if state.finished is not None else None
+        return ended or Outcome.CANCELLED
+
+    async def _enter(self, task: Task | None, digest: str, call: CallContext) -> tuple[RunState, bool]:
+        """Accept a task and enter it in the log; return the run and whether it is new."""
+        accepted = accept(task, self._config.limits, self._clock, new_id(self._clock))
+        if len(self._open) >= self._config.max_open_runs:
+            self._telemetry.metrics.counter(names.QUEUE_REFUSED).labels(reason="max_open_runs").inc()
+            raise TooManyRuns(
+                f"This host drives {len(self._open)} runs, the most it may.",
+                metadata={"max_open_runs": str(self._config.max_open_runs)},
+                retry_after_seconds=1.0,
+            )
+        run_id = new_id(self._clock)
+        new = NewRun(
+            tenant=call.tenant,
+            run_id=run_id,
+            request_id=accepted.request_id,
+            task_digest=digest,
+            created_at=self._clock.now(),
+        )
+        known = await self._log.create(new, call.deadline)
+        return RunState(known, task=accepted), known == run_id
+
+    async def _start(self, state: RunState, call: CallContext) -> _Open:
+        tools = await self._services.directory.tools(call)
+        started = RunStarted(task=state.task, catalogue_digest=tools.catalogue_digest)
+        return self._drive(self._writer(state, call.tenant), call, started)
+
+    def _writer(self, state: RunState, tenant: str) -> RunWriter:
+        return RunWriter(self._log, tenant, state, self._clock, self._config.log_timeout_seconds)
+
+    def _drive(self, writer: RunWriter, call: CallContext, first: RunStarted | None = None) -> _Open:
+        run_id = writer.state.run_id
+        if run_id in self._open:
+            raise RunConflict(f"Run {run_id} is driven already.", metadata={"run_id": run_id})
+        work = self._group.create_task(self._work(writer, call, first), name=f"run {run_id}")
+        # The task's first step comes after this method, so that the entry is there when it looks for it.
+        self._open[run_id] = opened = _Open(writer, work)
+        self._telemetry.metrics.gauge(names.OPEN_RUNS).set(len(self._open))
+        return opened
+
+    async def _work(self, writer: RunWriter, call: CallContext, first: RunStarted | None) -> None:
+        """Drive one run to its end; what goes wrong on the way is told by the log, or to the operator."""
+        state = writer.state
+        attributes = {Attribute.RUN_ID: state.run_id, Attribute.CONVERSATION_ID: state.task.session_id or None}
+        try:
+            with log_context(run_id=state.run_id), self._telemetry.tracing.span(names.RUN_SPAN, attributes) as span:
+                if first is not None:
+                    await writer.emit(first)
+                driver = RunDriver(self._services, writer, self._config.limits, self._config.max_parallel_steps)
+                await driver.drive(call)
+                span.set_attribute(Attribute.RUN_OUTCOME, str(state.finished.outcome) if state.finished else "unknown")
+        except TaoError as error:
+            # Raising here would end every other run of this host; the caller, if one waits, is told by `run`.
+            self._open[state.run_id].failure = error
+            _log.warning("run_abandoned", run_id=state.run_id, reason=error.reason)
+        finally:
+            del self._open[state.run_id]
+            self._count(state)
+            writer.close()
+
+    def _count(self, state: RunState) -> None:
+        metrics = self._telemetry.metrics
+        metrics.gauge(names.OPEN_RUNS).set(len(self._open))
+        if state.finished is None:
+            return
+        outcome = str(state.finished.outcome)
+        metrics.counter(names.RUNS).labels(outcome=outcome).inc()
+        metrics.histogram(names.RUN_DURATION).labels(outcome=outcome).observe(state.active_seconds)
+        fault = state.finished.fault
+        if state.finished.outcome is Outcome.LIMIT_REACHED and fault is not None:
+            metrics.counter(names.LIMIT_REACHED).labels(limit=fault.field).inc()
+
+    async def _read(self, run_id: str, call: CallContext) -> RunState:
+        return RunState.from_events(run_id, await self._log.read(call.tenant, run_id, 1, call.deadline))
+
+    def _detached(self, call: CallContext) -> CallContext:
+        """Return the context of a run that its caller does not wait for: bounded by its own wall time alone."""
+        longest = self._config.limits.max_wall_time_seconds + self._config.log_timeout_seconds
+        return replace(call, deadline=Deadline.after(longest, self._clock))

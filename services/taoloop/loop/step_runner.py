@@ -1,0 +1,215 @@
+"""Takes one step from its bindings to a judged result: resolve, execute, observe."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from taoloop.core.calls import CallContext
+from taoloop.core.clock import Clock
+from taoloop.core.errors import BackendUnavailable, TaoError
+from taoloop.core.exact_json import ABSENT, Json, JsonValue
+from taoloop.core.faults import Fault, FaultCode, FaultStage
+from taoloop.core.ids import new_id
+from taoloop.loop.limits import RunLimits
+from taoloop.loop.ports import ActionPort, ObservationPort
+from taoloop.loop.tool_directory import KnownTools
+from taoloop.loop.writer import RunWriter
+from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, Provenance
+from taoloop.plan.model import PlanStep
+from taoloop.plan.observing import ObservationResult, ObserveRequest
+from taoloop.plan.resolve import Resolution, ResolveContext, StepResult, resolve_step
+from taoloop.plan.running import ActionReturned, ResultObserved, StepSkipped, StepStarted
+from taoloop.plan.task import Permissions
+from taoloop.tools.signature import Effect
+from taoloop.values.conversions import ConversionContext
+
+T = TypeVar("T")
+
+FIRST_PAUSE_SECONDS: Final = 0.1
+LONGEST_PAUSE_SECONDS: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepServices:
+    """What a step needs of the world."""
+
+    action: ActionPort
+    observation: ObservationPort
+    clock: Clock
+
+
+class StepRunner:
+    """Runs the steps of one plan for one run.
+
+    Args:
+        services: The services to call.
+        writer: Where events go; its state is the run so far.
+        tools: The tools as the executor listed them.
+        limits: The run's limits.
+        call: Tenant, deadline and the thought's id, sent along with every call.
+    """
+
+    def __init__(
+        self, services: StepServices, writer: RunWriter, tools: KnownTools, limits: RunLimits, call: CallContext
+    ) -> None:
+        self._services = services
+        self._writer = writer
+        self._tools = tools
+        self._limits = limits
+        self._call = call
+        self._started_calls: dict[str, int] = dict(writer.state.calls_per_tool)
+
+    async def skip(self, step: PlanStep, fault: Fault) -> None:
+        """Note that a step does not run."""
+        await self._writer.emit(StepSkipped(step_id=step.step_id, tool=step.tool, fault=fault))
+
+    async def run(self, step: PlanStep) -> None:
+        """Run one step; what came of it is in the run's state afterwards."""
+        resolution = self._resolve(step)
+        if not isinstance(resolution, Resolution):
+            await self.skip(step, resolution[0])
+            return
+        over = self._count_call(step.tool)
+        if over is not None:
+            await self.skip(step, over)
+            return
+        await self._writer.emit(
+            StepStarted(
+                step_id=step.step_id,
+                tool=step.tool,
+                arguments=resolution.arguments,
+                provenance=resolution.provenance,
+            )
+        )
+        result = await self._execute(step, resolution.arguments, resolution.provenance)
+        await self._writer.emit(ActionReturned(result=result))
+        await self._writer.emit(ResultObserved(result=await self._observe(step, resolution.arguments, result)))
+
+    def _resolve(self, step: PlanStep) -> Resolution | tuple[Fault, ...]:
+        state = self._writer.state
+        task = state.task
+        return resolve_step(
+            step,
+            ResolveContext(
+                parameters=self._tools.parameters(step.tool),
+                turns=task.turns,
+                state=task.state,
+                results={
+                    record.step_id: StepResult(_present(record.observation.data), record.observation.trust)
+                    for record in state.steps.values()
+                    if record.observation is not None and record.observation.valid
+                },
+                inputs=state.inputs,
+                conversion=ConversionContext(
+                    reference_time=task.reference_time or self._services.clock.now(),
+                    time_zone=task.time_zone,
+                    locale=task.locale,
+                ),
+                tainted_context=state.is_tainted,
+            ),
+        )
+
+    def _count_call(self, tool: str) -> Fault | None:
+        """Count the call that is about to start, or return why it may not."""
+        used = self._started_calls.get(tool, 0)
+        if used >= self._limits.max_calls_per_tool:
+            return Fault(
+                code=FaultCode.LIMIT_REACHED,
+                stage=FaultStage.LOOP,
+                message=f"The run may call {tool} {self._limits.max_calls_per_tool} times.",
+                field="max_calls_per_tool",
+            )
+        self._started_calls[tool] = used + 1
+        return None
+
+    async def _execute(self, step: PlanStep, arguments: JsonValue, provenance: tuple[Provenance, ...]) -> ActionResult:
+        state = self._writer.state
+        request = ExecuteRequest(
+            request_id=new_id(self._services.clock),
+            run_id=state.run_id,
+            thought_id=self._call.request_id,
+            iteration=state.iteration,
+            step_id=step.step_id,
+            tool=step.tool,
+            arguments=arguments,
+            provenance=provenance,
+            catalogue_digest=state.catalogue_digest,
+            permissions=state.task.permissions or Permissions(),
+            timeout_seconds=step.timeout_seconds,
+            tainted_context=state.is_tainted,
+        )
+        try:
+            return await self._patiently(lambda: self._services.action.execute(request, self._call))
+        except TaoError as error:
+            return self._no_result(step, error)
+
+    async def _observe(self, step: PlanStep, arguments: JsonValue, result: ActionResult) -> ObservationResult:
+        state = self._writer.state
+        request = ObserveRequest(
+            result=result,
+            arguments=arguments,
+            expect=step.expect,
+            output_schema=step.output_schema,
+            catalogue_digest=state.catalogue_digest,
+            reference_time=state.task.reference_time,
+        )
+        try:
+            return await self._patiently(lambda: self._services.observation.observe(request, self._call))
+        except TaoError as error:
+            # Nobody judged the result: it is not used, and no permission follows from it.
+            return ObservationResult(
+                step_id=step.step_id, tool=step.tool, valid=False, fault=_service_fault("observation", error)
+            )
+
+    async def _patiently(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        """Repeat a call while the service is away and time is left; both services make a repeat harmless."""
+        pause = FIRST_PAUSE_SECONDS
+        while True:
+            try:
+                return await attempt()
+            except BackendUnavailable:
+                if self._call.deadline.remaining_seconds() <= pause * 2:
+                    raise
+            await self._services.clock.sleep(random.uniform(pause / 2, pause))
+            pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+
+    def _no_result(self, step: PlanStep, error: TaoError) -> ActionResult:
+        """Return the envelope for a call of which the executor said nothing: a write may have happened."""
+        tool = self._tools.by_name.get(step.tool)
+        is_refused = error.code in ("INVALID_ARGUMENT", "FAILED_PRECONDITION", "RESOURCE_EXHAUSTED")
+        is_read = tool is not None and tool.effect is Effect.READ
+        status = ActionStatus.FAILED if is_read or is_refused else ActionStatus.OUTCOME_UNKNOWN
+        fault = _service_fault("action", error)
+        if status is ActionStatus.OUTCOME_UNKNOWN:
+            fault = Fault(
+                code=FaultCode.OUTCOME_UNKNOWN,
+                stage=FaultStage.ACTION,
+                message=f"Whether {step.tool} took effect is not known: {error.message}",
+                suggestion="Look the effect up before anything is repeated.",
+            )
+        return ActionResult(
+            run_id=self._writer.state.run_id,
+            thought_id=self._call.request_id,
+            step_id=step.step_id,
+            tool=step.tool,
+            status=status,
+            parsed=ABSENT,
+            fault=fault,
+        )
+
+
+def _service_fault(service: str, error: TaoError) -> Fault:
+    return Fault(
+        code=FaultCode.DEADLINE_EXCEEDED if error.code == "DEADLINE_EXCEEDED" else FaultCode.SERVICE_UNAVAILABLE,
+        stage=FaultStage.ACTION if service == "action" else FaultStage.OBSERVATION,
+        message=f"The {service} service did not serve the call: {error.reason}: {error.message}",
+        retriable=error.code == "UNAVAILABLE",
+        retry_after_seconds=error.retry_after_seconds if error.code == "UNAVAILABLE" else None,
+    )
+
+
+def _present(value: Json) -> JsonValue:
+    return None if value is ABSENT else value

@@ -1,0 +1,100 @@
+"""Writes a run's events: to the log first, then to the state, then to whoever listens."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TypeAlias
+
+from taoloop.core.clock import Clock
+from taoloop.core.deadlines import Deadline
+from taoloop.loop.ports import RunLog
+from taoloop.loop.state import RunState
+from taoloop.plan.running import (
+    ActionReturned,
+    ApprovalRequired,
+    CorrectionMade,
+    InputRequired,
+    LimitReached,
+    ResultObserved,
+    RunEvent,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    StepSkipped,
+    StepStarted,
+    ThoughtMade,
+    WaitingBegan,
+)
+from taoloop.plan.thinking import Answer
+
+EventBody: TypeAlias = (
+    RunStarted
+    | ThoughtMade
+    | StepStarted
+    | ActionReturned
+    | ResultObserved
+    | CorrectionMade
+    | WaitingBegan
+    | LimitReached
+    | ApprovalRequired
+    | InputRequired
+    | Answer
+    | RunResumed
+    | RunFinished
+    | StepSkipped
+)
+
+
+class RunWriter:
+    """The one writer of a run on this host; steps that end at the same time are written one after the other.
+
+    Args:
+        log: Where events are made durable.
+        tenant: Whose run it is.
+        state: The run so far; kept up to date.
+        clock: For the events' time.
+        timeout_seconds: How long one write may take. It does not shrink with the caller's deadline, since how a
+            run ended must be written although its time is up.
+    """
+
+    def __init__(self, log: RunLog, tenant: str, state: RunState, clock: Clock, timeout_seconds: float) -> None:
+        self.state = state
+        self.tenant = tenant
+        self._log = log
+        self._clock = clock
+        self._timeout_seconds = timeout_seconds
+        self._epoch = max(1, state.host_epoch)
+        self._one_at_a_time = asyncio.Lock()
+        self._listeners: list[asyncio.Queue[RunEvent | None]] = []
+
+    def listen(self) -> asyncio.Queue[RunEvent | None]:
+        """Return a queue that receives every event written from now on, and None when the work on the run ends."""
+        queue: asyncio.Queue[RunEvent | None] = asyncio.Queue()
+        self._listeners.append(queue)
+        return queue
+
+    async def emit(self, body: EventBody) -> RunEvent:
+        """Write one event.
+
+        Raises:
+            RunConflict: Another host wrote to the run; this one must stop.
+            BackendUnavailable: The log does not answer.
+        """
+        async with self._one_at_a_time:
+            event = RunEvent(
+                run_id=self.state.run_id,
+                sequence=self.state.last_sequence + 1,
+                time=self._clock.now(),
+                host_epoch=self._epoch,
+                body=body,
+            )
+            await self._log.append(self.tenant, event, Deadline.after(self._timeout_seconds, self._clock))
+            self.state.apply(event)
+            for queue in self._listeners:
+                queue.put_nowait(event)
+            return event
+
+    def close(self) -> None:
+        """Tell the listeners that nobody on this host works on the run any more."""
+        for queue in self._listeners:
+            queue.put_nowait(None)

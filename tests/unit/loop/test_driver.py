@@ -1,0 +1,312 @@
+"""The driver's rules, on doubles of the services and of the log."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+
+from taoloop.core.calls import CallContext
+from taoloop.core.deadlines import Deadline
+from taoloop.core.errors import BackendUnavailable, QueueFull
+from taoloop.core.exact_json import ABSENT, Json, JsonValue
+from taoloop.core.faults import Fault, FaultCode, FaultStage
+from taoloop.loop.driver import DriverServices, RunDriver
+from taoloop.loop.limits import RunLimits
+from taoloop.loop.state import RunState
+from taoloop.loop.step_runner import StepServices
+from taoloop.loop.tool_directory import ToolDirectory
+from taoloop.loop.writer import RunWriter
+from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, ToolSummary
+from taoloop.plan.model import Binding, PlanStep, QuerySpan, StepOutput, ThoughtPlan
+from taoloop.plan.running import RunFinished, RunStarted, StepSkipped, StepStarted
+from taoloop.plan.task import InputField, Limits, Outcome, Role, Task, Turn
+from taoloop.plan.thinking import Escalation, NeedInput, Refusal, RefusalReason, ThinkResponse
+from taoloop.testing.clock import FakeClock
+from taoloop.testing.run_log import InMemoryRunLog
+from taoloop.testing.services import ListedTools, ScriptedAction, ScriptedObservation, ScriptedThought
+from taoloop.tools.signature import Effect
+
+RUN_ID = "1" * 32
+LIMITS = RunLimits(
+    max_iterations=5, max_wall_time_seconds=30.0, max_tokens=1000, max_calls_per_tool=10, max_result_bytes=10_000
+)
+TEXT = "where is A1"
+
+
+def step(
+    step_id: str, tool: str, depends_on: tuple[str, ...] = (), *bindings: Binding, optional: bool = False
+) -> PlanStep:
+    return PlanStep(step_id=step_id, tool=tool, depends_on=depends_on, bindings=bindings, optional=optional)
+
+
+def plan(*steps: PlanStep) -> ThinkResponse:
+    return ThinkResponse(outcome=ThoughtPlan(steps=steps))
+
+
+class Run:
+    """One run on doubles, driven and read back."""
+
+    def __init__(
+        self, thought: ScriptedThought, action: ScriptedAction, observation: ScriptedObservation | None = None
+    ) -> None:
+        self.clock = FakeClock(is_impatient=True)
+        self.log = InMemoryRunLog()
+        self.thought = thought
+        self.action = action
+        self.observation = observation or ScriptedObservation()
+        self.writer = RunWriter(self.log, "acme", RunState(RUN_ID), self.clock, timeout_seconds=1.0)
+
+    async def drive(
+        self, limits: Limits | None = None, deadline_seconds: float = 10.0, output_schema: Json = ABSENT
+    ) -> RunState:
+        task = Task(
+            request_id="q",
+            turns=(Turn(role=Role.USER, text=TEXT),),
+            state={},
+            reference_time=datetime(2026, 3, 10, tzinfo=UTC),
+            time_zone="UTC",
+            locale="en",
+            limits=LIMITS.within(limits).as_record(),
+            output_schema=output_schema,
+        )
+        await self.writer.emit(RunStarted(task=task, catalogue_digest="d" * 64))
+        services = DriverServices(
+            thought=self.thought,
+            steps=StepServices(action=self.action, observation=self.observation, clock=self.clock),
+            directory=ToolDirectory(self.action, self.clock, 60.0),
+            clock=self.clock,
+        )
+        call = CallContext(deadline=Deadline.after(deadline_seconds, self.clock), tenant="acme")
+        await RunDriver(services, self.writer, LIMITS, max_parallel_steps=4).drive(call)
+        return self.writer.state
+
+    async def bodies(self) -> list[object]:
+        events = await self.log.read("acme", RUN_ID, 1, Deadline.after(1.0, self.clock))
+        return [event.body for event in events]
+
+
+def ended(state: RunState) -> tuple[Outcome | None, str]:
+    """Return outcome and fault code of a run that has ended."""
+    assert state.finished is not None
+    fault = state.finished.fault
+    return state.finished.outcome, fault.code if fault is not None else ""
+
+
+async def test_a_plan_that_succeeds_ends_in_an_answer_made_of_its_results() -> None:
+    run = Run(ScriptedThought(plan(step("1.t1", "find"))), ScriptedAction({"find": {"status": "shipped"}}))
+
+    state = await run.drive()
+
+    assert state.finished is not None
+    assert state.finished.outcome is Outcome.ANSWERED
+    assert state.answer is not None
+    assert state.answer.text == "find: status: shipped"
+    assert state.answer.data == {"status": "shipped"}
+    assert [(found.step_id, found.pointer) for found in state.answer.grounding] == [("1.t1", "/status")]
+
+
+async def test_a_dependent_step_gets_the_earlier_result_with_its_type() -> None:
+    binding = Binding(pointer="/order_id", source=StepOutput(step_id="1.t1", pointer="/order_id"))
+    thought = ScriptedThought(plan(step("1.t2", "track", ("1.t1",), binding), step("1.t1", "find")))
+    run = Run(thought, ScriptedAction({"find": {"order_id": 12345678901234567}, "track": {"at": "x"}}))
+
+    await run.drive()
+
+    assert [request.tool for request in run.action.requests] == ["find", "track"]
+    assert run.action.requests[1].arguments == {"order_id": 12345678901234567}
+    assert run.action.requests[1].provenance[0].source == "step_output"
+
+
+async def test_independent_steps_run_at_the_same_time() -> None:
+    both_are_here = asyncio.Barrier(2)
+
+    async def meet(request: ExecuteRequest) -> JsonValue:
+        await both_are_here.wait()
+        return {}
+
+    run = Run(
+        ScriptedThought(plan(step("1.t1", "one"), step("1.t2", "two"))), ScriptedAction({"one": meet, "two": meet})
+    )
+
+    state = await asyncio.wait_for(run.drive(), 5.0)
+
+    assert state.finished is not None
+    assert state.finished.outcome is Outcome.ANSWERED
+
+
+async def test_dependents_of_a_failed_step_are_skipped_with_the_first_cause_and_others_go_on() -> None:
+    thought = ScriptedThought(
+        plan(step("1.a", "bad"), step("1.b", "good", ("1.a",)), step("1.c", "good", ("1.b",)), step("1.x", "good"))
+    )
+    run = Run(thought, ScriptedAction({"bad": {}, "good": {}}), ScriptedObservation(frozenset({"bad"})))
+
+    state = await run.drive()
+
+    skipped = [body for body in await run.bodies() if isinstance(body, StepSkipped)]
+    assert [(body.step_id, body.fault.cause_step_id) for body in skipped if body.fault] == [
+        ("1.b", "1.a"),
+        ("1.c", "1.a"),
+    ]
+    assert state.steps["1.x"].has_succeeded
+    assert ended(state) == (Outcome.FAILED, FaultCode.SCHEMA_VIOLATION)
+
+
+async def test_an_optional_step_may_fail() -> None:
+    thought = ScriptedThought(plan(step("1.a", "bad", optional=True), step("1.b", "good")))
+    run = Run(thought, ScriptedAction({"bad": {}, "good": {"n": 1}}), ScriptedObservation(frozenset({"bad"})))
+
+    state = await run.drive()
+
+    assert state.finished is not None
+    assert state.finished.outcome is Outcome.ANSWERED
+
+
+async def test_a_step_whose_argument_cannot_be_resolved_is_not_called() -> None:
+    binding = Binding(pointer="/q", source=QuerySpan(start=0, end=5, text="other"))
+    run = Run(ScriptedThought(plan(step("1.t1", "find", (), binding))), ScriptedAction({"find": {}}))
+
+    state = await run.drive()
+
+    assert run.action.requests == []
+    assert state.finished is not None
+    assert state.finished.fault is not None
+    assert state.finished.fault.code == FaultCode.VALUE_MISMATCH
+
+
+async def test_a_missing_value_rests_the_run_with_a_question() -> None:
+    need = NeedInput(input_id="i" * 32, fields=(InputField(pointer="/order_id", tool="find"),))
+    run = Run(ScriptedThought(ThinkResponse(outcome=need)), ScriptedAction({"find": {}}))
+
+    state = await run.drive()
+
+    assert state.finished is not None
+    assert state.finished.outcome is Outcome.NEEDS_INPUT
+    assert state.question is not None
+    assert state.question.fields == need.fields
+
+
+@pytest.mark.parametrize(
+    ("response", "outcome", "code"),
+    [
+        (Refusal(reason=RefusalReason.NO_TOOL, message="none"), Outcome.NO_TOOL, FaultCode.NO_TOOL),
+        (Refusal(reason=RefusalReason.NOT_ALLOWED, message="no"), Outcome.FAILED, FaultCode.EFFECT_NOT_ALLOWED),
+        (Refusal(reason=RefusalReason.PLAN_FAILED, message="no"), Outcome.FAILED, FaultCode.INVALID_PLAN),
+        (Escalation(message="you decide"), Outcome.NEEDS_HUMAN, FaultCode.DECISION_BY_PERSON_NEEDED),
+    ],
+)
+async def test_what_the_thought_decides_decides_the_outcome(
+    response: Refusal | Escalation, outcome: Outcome, code: FaultCode
+) -> None:
+    run = Run(ScriptedThought(ThinkResponse(outcome=response)), ScriptedAction({}))
+
+    state = await run.drive()
+
+    assert ended(state) == (outcome, code)
+
+
+async def test_an_unknown_outcome_goes_to_a_person() -> None:
+    fault = Fault(code=FaultCode.OUTCOME_UNKNOWN, stage=FaultStage.ACTION, message="nobody knows")
+    unknown = ActionResult(step_id="", tool="", status=ActionStatus.OUTCOME_UNKNOWN, fault=fault)
+    run = Run(ScriptedThought(plan(step("1.t1", "pay"))), ScriptedAction({"pay": unknown}))
+
+    state = await run.drive()
+
+    assert ended(state) == (Outcome.NEEDS_HUMAN, FaultCode.OUTCOME_UNKNOWN)
+
+
+async def test_a_write_of_which_the_executor_says_nothing_is_unknown_and_not_called_a_failure() -> None:
+    tools = ListedTools((ToolSummary(name="pay", effect=Effect.WRITE, parameters={}),))
+    action = ScriptedAction({"pay": BackendUnavailable("gone")}, tools)
+    run = Run(ScriptedThought(plan(step("1.t1", "pay"))), action)
+
+    state = await run.drive(deadline_seconds=2.0)
+
+    assert len(action.requests) > 1
+    assert len({request.request_id for request in action.requests}) == 1
+    assert ended(state) == (Outcome.NEEDS_HUMAN, FaultCode.OUTCOME_UNKNOWN)
+
+
+async def test_a_service_that_does_not_serve_is_a_fault_of_the_run() -> None:
+    run = Run(ScriptedThought(QueueFull("full", retry_after_seconds=1.0)), ScriptedAction({}))
+
+    state = await run.drive()
+
+    assert state.finished is not None
+    assert state.finished.fault is not None
+    assert (state.finished.fault.code, state.finished.fault.retriable) == (FaultCode.SERVICE_UNAVAILABLE, True)
+
+
+async def test_calls_of_one_tool_are_limited() -> None:
+    run = Run(ScriptedThought(plan(step("1.t1", "find"), step("1.t2", "find"))), ScriptedAction({"find": {}}))
+
+    state = await run.drive(Limits(max_calls_per_tool=1))
+
+    assert len(run.action.requests) == 1
+    assert state.finished is not None
+    assert state.finished.outcome is Outcome.LIMIT_REACHED
+
+
+async def test_wall_time_ends_the_run() -> None:
+    async def hang(request: ExecuteRequest) -> JsonValue:
+        await asyncio.Event().wait()
+        return {}
+
+    run = Run(ScriptedThought(plan(step("1.t1", "find"))), ScriptedAction({"find": hang}))
+
+    state = await run.drive(Limits(max_wall_time_seconds=0.05))
+
+    assert ended(state)[0] is Outcome.LIMIT_REACHED
+    assert state.finished is not None
+    assert state.finished.fault is not None
+    assert state.finished.fault.field == "max_wall_time"
+
+
+async def test_the_callers_deadline_ends_the_run_and_no_step_starts_after_it() -> None:
+    async def use_up_the_time(request: ExecuteRequest) -> JsonValue:
+        run.clock.advance(1.0)
+        await asyncio.sleep(0.2)
+        return {}
+
+    run = Run(
+        ScriptedThought(plan(step("1.t1", "slow"), step("1.t2", "slow", ("1.t1",)))),
+        ScriptedAction({"slow": use_up_the_time}),
+    )
+
+    state = await run.drive(deadline_seconds=0.1)
+
+    assert state.finished is not None
+    assert state.finished.fault is not None
+    assert state.finished.fault.code == FaultCode.DEADLINE_EXCEEDED
+    assert len([body for body in await run.bodies() if isinstance(body, StepStarted)]) == 1
+
+
+async def test_a_cancelled_run_says_so_in_its_last_event() -> None:
+    has_started = asyncio.Event()
+
+    async def hang(request: ExecuteRequest) -> JsonValue:
+        has_started.set()
+        await asyncio.Event().wait()
+        return {}
+
+    run = Run(ScriptedThought(plan(step("1.t1", "find"))), ScriptedAction({"find": hang}))
+    async with asyncio.TaskGroup() as group:
+        driving = group.create_task(run.drive())
+        await has_started.wait()
+        driving.cancel()
+
+    last = (await run.bodies())[-1]
+    assert isinstance(last, RunFinished)
+    assert last.outcome is Outcome.CANCELLED
+
+
+async def test_the_answer_must_fit_the_tasks_output_schema() -> None:
+    run = Run(ScriptedThought(plan(step("1.t1", "find"))), ScriptedAction({"find": {"status": 5}}))
+
+    state = await run.drive(output_schema={"type": "object", "properties": {"status": {"type": "string"}}})
+
+    assert state.answer is None
+    assert state.finished is not None
+    assert state.finished.fault is not None
+    assert (state.finished.fault.code, state.finished.fault.field) == (FaultCode.SCHEMA_VIOLATION, "/status")
