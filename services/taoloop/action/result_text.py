@@ -1,0 +1,91 @@
+"""Envelopes as text for the ledger, and back, without loss: the ledger's format does not depend on the wire's."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Hashable, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from enum import Enum
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Union, cast, get_args, get_origin, get_type_hints
+
+from taoloop.core import exact_json
+from taoloop.core.exact_json import ABSENT, Json, JsonValue
+from taoloop.plan.acting import ActionResult, ExecuteRequest
+
+_MAX_DEPTH = exact_json.MAX_DEPTH + 4  # a payload of full depth stands inside the envelope
+
+
+def result_to_text(result: ActionResult) -> str:
+    """Return the envelope as one line of JSON; fields at their default are left out."""
+    return exact_json.dumps(_plain(result), max_depth=_MAX_DEPTH)
+
+
+def result_from_text(text: str) -> ActionResult:
+    """Return the envelope that `result_to_text` wrote.
+
+    Raises:
+        JsonSyntaxError: The text is not JSON.
+    """
+    return cast(ActionResult, _record(ActionResult, exact_json.loads(text, max_depth=_MAX_DEPTH)))
+
+
+def request_digest(request: ExecuteRequest) -> str:
+    """Return the digest of what a request asks for: everything but how long its caller waits."""
+    asked = _plain(request)
+    asked.pop("timeout_seconds", None)
+    return exact_json.digest(asked)
+
+
+def _plain(record: Any) -> dict[str, JsonValue]:
+    written: dict[str, JsonValue] = {}
+    for field in fields(record):
+        value = getattr(record, field.name)
+        if value is not ABSENT and (value != field.default or isinstance(value, bool)):
+            written[field.name] = _written(value)
+    return written
+
+
+def _written(value: Any) -> JsonValue:
+    if isinstance(value, Enum):
+        return cast(str, value.value)
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if is_dataclass(value):
+        return cast(JsonValue, _plain(value))
+    if isinstance(value, tuple):
+        return [_written(item) for item in value]
+    return cast(JsonValue, value)
+
+
+def _record(cls: type[Any], data: JsonValue) -> Any:
+    assert isinstance(data, Mapping)
+    hints = _hints(cast("Hashable", cls))
+    return cls(**{name: _read(hints[name], value) for name, value in data.items() if name in hints})
+
+
+@cache
+def _hints(cls: Hashable) -> dict[str, Any]:
+    return get_type_hints(cls)
+
+
+def _read(hint: Any, value: JsonValue) -> Any:
+    if hint is Json or value is None:
+        return value
+    if get_origin(hint) in {Union, UnionType}:
+        hint = next(choice for choice in get_args(hint) if choice is not NoneType)
+    if get_origin(hint) is tuple:
+        return tuple(_read(get_args(hint)[0], item) for item in cast(list[JsonValue], value))
+    if hint is bytes:
+        return base64.b64decode(cast(str, value))
+    if hint is datetime:
+        return datetime.fromisoformat(cast(str, value))
+    if hint is float:
+        return float(cast(str, value))
+    if is_dataclass(hint):
+        return _record(cast(type[Any], hint), value)
+    return hint(value)

@@ -1,0 +1,111 @@
+"""The action service on the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import grpc.aio
+
+from taoloop.action.effects import EffectQuery, Resolution
+from taoloop.action.executor import Executor
+from taoloop.action.listing import cut_page, get_tool, list_tools, page_limit
+from taoloop.action.ports import EffectLedger
+from taoloop.api.v1 import action_pb2, action_pb2_grpc
+from taoloop.core.errors import FeatureNotServed, FieldViolation, InvalidRequest
+from taoloop.plan.acting import (
+    ExecuteRequest,
+    ExecuteResponse,
+    GetToolRequest,
+    ListEffectsRequest,
+    ListEffectsResponse,
+    ListToolsRequest,
+    ResolveEffectRequest,
+    ResolveEffectResponse,
+)
+from taoloop.tools.catalogue import Catalogue
+from taoloop.wire.codec import decode, encode
+from taoloop.wire.context import incoming_call
+
+SERVICE_NAME: Final = "taoloop.api.v1.ActionService"
+
+
+class ActionServicer(action_pb2_grpc.ActionServiceServicer):
+    """Decodes requests, calls the domain, encodes replies."""
+
+    def __init__(self, catalogue: Catalogue, executor: Executor, ledger: EffectLedger) -> None:
+        self._catalogue = catalogue
+        self._executor = executor
+        self._ledger = ledger
+
+    async def Execute(
+        self, request: action_pb2.ExecuteRequest, context: grpc.aio.ServicerContext[Any, Any]
+    ) -> action_pb2.ExecuteResponse:
+        """Call one tool."""
+        wanted = decode(ExecuteRequest, request)
+        _require(run_id=wanted.run_id, step_id=wanted.step_id, tool=wanted.tool)
+        result = await self._executor.execute(wanted, incoming_call(context))
+        return encode(ExecuteResponse(result=result), action_pb2.ExecuteResponse)
+
+    async def ListTools(
+        self, request: action_pb2.ListToolsRequest, _context: grpc.aio.ServicerContext[Any, Any]
+    ) -> action_pb2.ListToolsResponse:
+        """List the tools by page."""
+        wanted = decode(ListToolsRequest, request)
+        listed = list_tools(self._catalogue, wanted.page_size, wanted.page_token)
+        return encode(listed, action_pb2.ListToolsResponse)
+
+    async def GetTool(
+        self, request: action_pb2.GetToolRequest, _context: grpc.aio.ServicerContext[Any, Any]
+    ) -> action_pb2.GetToolResponse:
+        """Show one tool's contract."""
+        wanted = decode(GetToolRequest, request)
+        return encode(get_tool(self._catalogue, wanted.name), action_pb2.GetToolResponse)
+
+    async def DecideApproval(
+        self, _request: action_pb2.DecideApprovalRequest, _context: grpc.aio.ServicerContext[Any, Any]
+    ) -> action_pb2.DecideApprovalResponse:
+        """Refuse: approvals are not served by this version."""
+        raise FeatureNotServed.rpc(f"/{SERVICE_NAME}/DecideApproval")
+
+    async def ListEffects(
+        self, request: action_pb2.ListEffectsRequest, context: grpc.aio.ServicerContext[Any, Any]
+    ) -> action_pb2.ListEffectsResponse:
+        """List recorded effects by page, newest first; the token is the last id of the page before."""
+        wanted = decode(ListEffectsRequest, request)
+        limit = page_limit(wanted.page_size)
+        query = EffectQuery(
+            run_id=wanted.run_id, state=wanted.state, limit=limit + 1, before_effect_id=wanted.page_token
+        )
+        found = await self._ledger.list(incoming_call(context).tenant, query)
+        page, last = cut_page(found, limit)
+        token = last.effect_id if last is not None else ""
+        return encode(ListEffectsResponse(effects=page, next_page_token=token), action_pb2.ListEffectsResponse)
+
+    async def ResolveEffect(
+        self, request: action_pb2.ResolveEffectRequest, context: grpc.aio.ServicerContext[Any, Any]
+    ) -> action_pb2.ResolveEffectResponse:
+        """Settle an unknown effect by the word of a person."""
+        wanted = decode(ResolveEffectRequest, request)
+        _require(effect_id=wanted.effect_id, resolved_by=wanted.resolved_by)
+        resolution = Resolution(
+            effect_id=wanted.effect_id,
+            took_place=wanted.took_place,
+            resolved_by=wanted.resolved_by,
+            comment=wanted.comment,
+            request_id=wanted.request_id,
+        )
+        effect = await self._ledger.resolve(incoming_call(context).tenant, resolution)
+        return encode(ResolveEffectResponse(effect=effect), action_pb2.ResolveEffectResponse)
+
+
+def registrar(servicer: ActionServicer) -> Callable[[grpc.aio.Server], None]:
+    """Return what adds the servicer to a server."""
+    return lambda server: action_pb2_grpc.add_ActionServiceServicer_to_server(servicer, server)
+
+
+def _require(**fields: str) -> None:
+    missing = tuple(FieldViolation(name, "must not be empty") for name, value in fields.items() if not value)
+    if missing:
+        names = ", ".join(violation.field for violation in missing)
+        raise InvalidRequest(f"Required fields are empty: {names}.", violations=missing)

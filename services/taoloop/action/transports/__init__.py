@@ -1,0 +1,1 @@
+"""The ways to a tool, one adapter per technology."""

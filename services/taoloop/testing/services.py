@@ -1,0 +1,119 @@
+"""Doubles of the three services that the loop drives: they answer as written and note what they were asked."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from taoloop.core.calls import CallContext
+from taoloop.core.errors import TaoError
+from taoloop.core.exact_json import ABSENT, JsonValue
+from taoloop.core.faults import Fault, FaultCode, FaultStage
+from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, ServedBy, ToolSummary
+from taoloop.plan.observing import ObservationResult, ObserveRequest
+from taoloop.plan.thinking import ThinkRequest, ThinkResponse
+from taoloop.tools.signature import Trust
+
+Answer = ActionResult | JsonValue | TaoError | Callable[[ExecuteRequest], Awaitable[JsonValue]]
+
+
+class ScriptedThought:
+    """A `ThoughtPort` that gives its responses in turn, filled in with run and iteration.
+
+    Args:
+        responses: What is thought, first to last; an error is raised.
+    """
+
+    def __init__(self, *responses: ThinkResponse | TaoError) -> None:
+        self.requests: list[ThinkRequest] = []
+        self._responses = list(responses)
+
+    async def think(self, request: ThinkRequest, call: CallContext) -> ThinkResponse:
+        """See `ThoughtPort.think`."""
+        self.requests.append(request)
+        response = self._responses.pop(0)
+        if isinstance(response, TaoError):
+            raise response
+        thought_id = response.thought_id or f"{len(self.requests):032x}"
+        return replace(response, thought_id=thought_id, run_id=request.run_id, iteration=request.iteration)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTools:
+    """A `ToolListing` with fixed content."""
+
+    tools: tuple[ToolSummary, ...] = ()
+    catalogue_digest: str = "d" * 64
+
+
+class ScriptedAction:
+    """An `ActionPort` that answers by tool.
+
+    Args:
+        answers: What each tool answers: a body, a whole result, an error to raise, or a coroutine function that gives
+            the body.
+        listing: What `list_tools` gives.
+    """
+
+    def __init__(self, answers: Mapping[str, Answer], listing: ListedTools | None = None) -> None:
+        self.requests: list[ExecuteRequest] = []
+        self._answers = dict(answers)
+        self._listing = listing or ListedTools(tuple(ToolSummary(name=name, parameters={}) for name in answers))
+
+    async def execute(self, request: ExecuteRequest, call: CallContext) -> ActionResult:
+        """See `ActionPort.execute`."""
+        self.requests.append(request)
+        answer = self._answers[request.tool]
+        if callable(answer):
+            return _succeeded(request, await answer(request))
+        if isinstance(answer, TaoError):
+            raise answer
+        if isinstance(answer, ActionResult):
+            return replace(answer, run_id=request.run_id, step_id=request.step_id, tool=request.tool)
+        return _succeeded(request, answer)
+
+    async def list_tools(self, call: CallContext) -> ListedTools:
+        """See `ActionPort.list_tools`."""
+        return self._listing
+
+
+@dataclass(slots=True)
+class ScriptedObservation:
+    """An `ObservationPort` that takes the body as the data and finds fault only with the tools it is told of."""
+
+    invalid_tools: frozenset[str] = frozenset()
+    requests: list[ObserveRequest] = field(default_factory=list)
+
+    async def observe(self, request: ObserveRequest, call: CallContext) -> ObservationResult:
+        """See `ObservationPort.observe`."""
+        self.requests.append(request)
+        result = request.result
+        if result is None:
+            raise ValueError("the request has no result")
+        is_valid = result.status is ActionStatus.SUCCEEDED and result.tool not in self.invalid_tools
+        broken = Fault(code=FaultCode.SCHEMA_VIOLATION, stage=FaultStage.OBSERVATION, message="not as promised")
+        data = result.parsed if result.parsed is not ABSENT else None
+        return ObservationResult(
+            step_id=result.step_id,
+            tool=result.tool,
+            valid=is_valid,
+            data=data,
+            exposed=data,
+            confidence=1.0 if is_valid else 0.0,
+            fault=None if is_valid else result.fault or broken,
+            trust=result.trust,
+        )
+
+
+def _succeeded(request: ExecuteRequest, body: JsonValue) -> ActionResult:
+    return ActionResult(
+        run_id=request.run_id,
+        thought_id=request.thought_id,
+        step_id=request.step_id,
+        tool=request.tool,
+        status=ActionStatus.SUCCEEDED,
+        parsed=body,
+        status_code=200,
+        served_by=ServedBy.PRIMARY,
+        trust=Trust.TRUSTED,
+    )

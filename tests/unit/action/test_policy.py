@@ -1,0 +1,111 @@
+"""Rules that forbid a call."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from taoloop.action.policy import objection, reason_of, unknown_tool
+from taoloop.core.faults import Fault, FaultCode, FaultStage
+from taoloop.plan.acting import ExecuteRequest, Provenance
+from taoloop.plan.task import Permissions
+from taoloop.tools.schemas import CompiledSchema
+from taoloop.tools.signature import Effect, Trust
+from tests.unit.action.contracts import catalogue, request
+
+
+def objection_to(wanted: ExecuteRequest) -> Fault | None:
+    return objection(wanted, catalogue().compiled(wanted.tool), wanted.arguments)
+
+
+def code_of(wanted: ExecuteRequest) -> str:
+    fault = objection_to(wanted)
+    return fault.code if fault is not None else ""
+
+
+@pytest.mark.parametrize("tool", ["look_up", "change", "send_out", "hearsay"])
+def test_a_request_in_order_is_not_objected_to(tool: str) -> None:
+    assert objection_to(request(tool)) is None
+
+
+def test_an_unknown_tool_is_refused_with_the_nearest_names() -> None:
+    fault = unknown_tool(request("lookup"), catalogue())
+    assert (fault.code, fault.stage, fault.candidates[0]) == (FaultCode.UNKNOWN_TOOL, FaultStage.POLICY, "look_up")
+
+
+def test_an_invalid_argument_names_field_and_reason() -> None:
+    fault = objection_to(request(arguments={"key": "ab"}))
+    assert fault is not None
+    assert (fault.code, fault.field, fault.expected, fault.actual) == (FaultCode.INVALID_PARAMETER, "/key", 3, "ab")
+    assert fault.message == "/key: length < 3."
+
+
+def test_an_enum_lists_what_would_be_accepted() -> None:
+    fault = objection_to(request(arguments={"key": "abc", "colour": "blue"}))
+    assert fault is not None
+    assert fault.candidates == ("red", "green")
+
+
+def test_a_long_argument_is_cut_in_the_fault() -> None:
+    fault = objection_to(request(arguments={"key": "abc", "colour": "x" * 500}))
+    assert fault is not None
+    assert fault.actual == "x" * 200
+
+
+@pytest.mark.parametrize("arguments", [None, [], "text", 1])
+def test_arguments_are_an_object(arguments: Any) -> None:
+    assert code_of(request(arguments=arguments)) == FaultCode.INVALID_PARAMETER
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "reason"),
+    [
+        ({"minLength": 12}, "short", "length < 12"),
+        ({"maxLength": 2}, "long", "length > 2"),
+        ({"minimum": 1}, 0, "value < 1"),
+        ({"type": "integer"}, "x", "not of type integer"),
+        ({"pattern": "^[0-9]+$"}, "x", "does not match the pattern ^[0-9]+$"),
+        ({"format": "date"}, "x", "not in the format date"),
+        ({"required": ["a"]}, {}, "missing"),
+        ({"minProperties": 1}, {}, "breaks the schema's minProperties"),
+    ],
+)
+def test_a_reason_is_a_few_words(schema: dict[str, Any], value: Any, reason: str) -> None:
+    assert reason_of(CompiledSchema.compile(schema).violations(value)[0]) == reason
+
+
+def test_a_tool_outside_the_allow_list_is_refused() -> None:
+    assert code_of(request(permissions=Permissions(allowed_tools=("other",)))) == FaultCode.TOOL_NOT_ALLOWED
+
+
+@pytest.mark.parametrize("permissions", [None, Permissions(), Permissions(max_effect=Effect.IDEMPOTENT_WRITE)])
+def test_an_effect_above_the_permission_is_refused(permissions: Permissions | None) -> None:
+    assert code_of(request("change", permissions=permissions)) == FaultCode.EFFECT_NOT_ALLOWED
+
+
+@pytest.mark.parametrize("tool", ["change", "send_out"])
+def test_untrusted_text_neither_feeds_nor_steers_a_write_or_an_outward_call(tool: str) -> None:
+    source = Provenance(pointer="/key", source="step_output", trust=Trust.UNTRUSTED)
+    assert code_of(request(tool, provenance=(source,))) == FaultCode.TAINTED_SOURCE
+    assert code_of(request(tool, tainted_context=True)) == FaultCode.TAINTED_SOURCE
+
+
+@pytest.mark.parametrize("tool", ["look_up", "hearsay"])
+def test_untrusted_text_may_feed_an_internal_read(tool: str) -> None:
+    source = Provenance(pointer="/key", source="step_output", trust=Trust.UNTRUSTED)
+    assert objection_to(request(tool, provenance=(source,), tainted_context=True)) is None
+
+
+def test_an_argument_without_a_source_is_not_trusted_in_a_write() -> None:
+    fault = objection_to(request("change", arguments={"key": "abc", "size": 1}, provenance=request().provenance))
+    assert fault is not None
+    assert (fault.code, fault.field) == (FaultCode.TAINTED_SOURCE, "/size")
+
+
+def test_one_source_may_vouch_for_all_arguments() -> None:
+    whole = Provenance(pointer="", source="input_value", trust=Trust.TRUSTED)
+    assert objection_to(request("change", provenance=(whole,))) is None
+
+
+def test_a_handle_of_a_job_is_not_served_yet() -> None:
+    assert code_of(replace(request(), job_handle={"id": 1})) == FaultCode.NOT_YET_SUPPORTED
