@@ -10,7 +10,7 @@ from typing import Final, Self
 from taoloop.core.calls import CallContext
 from taoloop.core.clock import Clock
 from taoloop.core.deadlines import Deadline
-from taoloop.core.errors import DeadlineExceeded, RunConflict, TaoError, TooManyRuns
+from taoloop.core.errors import DeadlineExceeded, RunConflict, TaoError, TooManyRuns, UnknownRun
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.core.ids import new_id
 from taoloop.core.logs import EventLog, log_context
@@ -120,8 +120,9 @@ class Runs:
             async for event in self.watch(state.run_id, 1, call):
                 yield event
             return
-        opened = await self._start(state, call)
-        events = opened.writer.listen()
+        writer = self._writer(state, call.tenant)
+        events = writer.listen()
+        opened = await self._start(writer, call)
         try:
             while (written := await events.get()) is not None:
                 yield written
@@ -138,7 +139,7 @@ class Runs:
         """Start a run that goes on without the caller, or name the one with the same request id."""
         state, is_new = await self._enter(task, digest, call)
         if is_new:
-            await self._start(state, self._detached(call))
+            await self._start(self._writer(state, call.tenant), self._detached(call))
         return SubmitResponse(run_id=state.run_id, attached=not is_new)
 
     async def watch(self, run_id: str, from_sequence: int, call: CallContext) -> AsyncGenerator[RunEvent]:
@@ -191,7 +192,7 @@ class Runs:
         sequence = state.last_sequence + 1
         writer = self._writer(state, call.tenant)
         await writer.emit(RunResumed(reason="input", input=given))
-        self._drive(writer, self._detached(call))
+        await self._drive(writer, self._detached(call))
         return ProvideInputResponse(run_id=state.run_id, next_sequence=sequence)
 
     async def cancel(self, request: CancelRunRequest, call: CallContext) -> Outcome:
@@ -231,34 +232,43 @@ class Runs:
             created_at=self._clock.now(),
         )
         known = await self._log.create(new, call.deadline)
-        return RunState(known, task=accepted), known == run_id
+        is_new = known == run_id or not await self._has_begun(known, call)
+        return RunState(known, task=accepted), is_new
 
-    async def _start(self, state: RunState, call: CallContext) -> _Open:
+    async def _has_begun(self, run_id: str, call: CallContext) -> bool:
+        """Return whether a run has events; one whose host died before the first is begun by who asks again."""
+        try:
+            await self._log.read(call.tenant, run_id, 1, call.deadline)
+        except UnknownRun:
+            return False
+        return True
+
+    async def _start(self, writer: RunWriter, call: CallContext) -> _Open:
+        """Write a run's first event, so that it can be watched from now on, and begin to drive it."""
         tools = await self._services.directory.tools(call)
-        started = RunStarted(task=state.task, catalogue_digest=tools.catalogue_digest)
-        return self._drive(self._writer(state, call.tenant), call, started)
+        await writer.emit(RunStarted(task=writer.state.task, catalogue_digest=tools.catalogue_digest))
+        return await self._drive(writer, call)
 
     def _writer(self, state: RunState, tenant: str) -> RunWriter:
         return RunWriter(self._log, tenant, state, self._clock, self._config.log_timeout_seconds)
 
-    def _drive(self, writer: RunWriter, call: CallContext, first: RunStarted | None = None) -> _Open:
+    async def _drive(self, writer: RunWriter, call: CallContext) -> _Open:
         run_id = writer.state.run_id
         if run_id in self._open:
             raise RunConflict(f"Run {run_id} is driven already.", metadata={"run_id": run_id})
-        work = self._group.create_task(self._work(writer, call, first), name=f"run {run_id}")
-        # The task's first step comes after this method, so that the entry is there when it looks for it.
+        work = self._group.create_task(self._work(writer, call), name=f"run {run_id}")
         self._open[run_id] = opened = _Open(writer, work)
         self._telemetry.metrics.gauge(names.OPEN_RUNS).set(len(self._open))
+        # A task that is cancelled before its first step runs nothing at all, and the run's end would not be written.
+        await self._clock.sleep(0)
         return opened
 
-    async def _work(self, writer: RunWriter, call: CallContext, first: RunStarted | None) -> None:
+    async def _work(self, writer: RunWriter, call: CallContext) -> None:
         """Drive one run to its end; what goes wrong on the way is told by the log, or to the operator."""
         state = writer.state
         attributes = {Attribute.RUN_ID: state.run_id, Attribute.CONVERSATION_ID: state.task.session_id or None}
         try:
             with log_context(run_id=state.run_id), self._telemetry.tracing.span(names.RUN_SPAN, attributes) as span:
-                if first is not None:
-                    await writer.emit(first)
                 driver = RunDriver(self._services, writer, self._config.limits, self._config.max_parallel_steps)
                 await driver.drive(call)
                 span.set_attribute(Attribute.RUN_OUTCOME, str(state.finished.outcome) if state.finished else "unknown")

@@ -8,13 +8,14 @@ from contextlib import asynccontextmanager
 
 from taoloop.core.clock import Clock
 from taoloop.core.telemetry import Telemetry
-from taoloop.observation.catalogue_file import read_catalogue
 from taoloop.observation.confidence import SourceWeights
 from taoloop.observation.judging import ObservationPolicy
 from taoloop.observation.metering import MeteredObserver
 from taoloop.observation.observer import Observer
+from taoloop.observation.ports import FixedCatalogue
 from taoloop.observation.servicer import SERVICE_NAME, ObservationServicer, registrar
 from taoloop.observation.settings import ObservationSettings
+from taoloop.tools.served_catalogue import read_catalogue
 from taoloop.wire.component import Component
 
 
@@ -27,7 +28,7 @@ async def observation_component(
     Raises:
         CatalogueInvalid: The catalogue has faults.
     """
-    catalogues = await asyncio.to_thread(read_catalogue, settings.catalogue)
+    catalogues = FixedCatalogue(await asyncio.to_thread(read_catalogue, settings.catalogue))
     policy = policy_of(settings)
     observer = MeteredObserver(Observer(catalogues, policy), catalogues, telemetry)
     servicer = ObservationServicer(observer, policy.max_body_bytes, clock)

@@ -22,7 +22,7 @@ from taoloop.thought.servicer import SERVICE_NAME, ThoughtServicer, record_codec
 from taoloop.thought.settings import ThoughtSettings, ThoughtWorkerSettings
 from taoloop.thought.thinker import Thinker
 from taoloop.thought.worker import ThoughtWorker, WorkerConfig
-from taoloop.tools.catalogue_file import read_catalogue
+from taoloop.tools.served_catalogue import read_catalogue
 from taoloop.wire.component import Component
 from taoloop.wire.redis_link import redis_link
 

@@ -8,6 +8,7 @@ from taoloop.plan.check import check_plan
 from taoloop.plan.check_context import CheckContext
 from taoloop.plan.json_form import PlanFormInvalid, plan_from_text
 from taoloop.plan.model import ThoughtPlan
+from taoloop.plan.sourcing import source_literals
 from taoloop.plan.task import Permissions
 from taoloop.plan.thinking import CheckPlanRequest, CheckPlanResponse
 from taoloop.tools.catalogue import Catalogue
@@ -32,7 +33,7 @@ class PlanChecking:
         plan, faults = _read(request)
         if plan is None:
             return CheckPlanResponse(valid=False, faults=faults)
-        verdict = check_plan(plan, self._context(request))
+        verdict = check_plan(source_literals(plan, self._tools, request.turns), self._context(request))
         every = (*faults, *verdict.faults)
         return CheckPlanResponse(valid=not every, faults=every, order=verdict.order if not every else ())
 

@@ -1,7 +1,7 @@
 """Metrics and traces, and the one registry of their names."""
 
-from taoloop.core.telemetry.metrics import Metrics, MetricsEndpoint
+from taoloop.core.telemetry.metrics import Metrics
 from taoloop.core.telemetry.process import Telemetry
 from taoloop.core.telemetry.tracing import Tracing
 
-__all__ = ["Metrics", "MetricsEndpoint", "Telemetry", "Tracing"]
+__all__ = ["Metrics", "Telemetry", "Tracing"]

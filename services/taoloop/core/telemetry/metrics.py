@@ -1,12 +1,9 @@
-"""Prometheus collectors made from the registry of names, and the endpoint that shows them."""
+"""Prometheus collectors made from the registry of names."""
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections.abc import Callable
-from typing import Self, TypeVar, cast
-from wsgiref.simple_server import WSGIServer
+from typing import TypeVar, cast
 
 from prometheus_client import (
     CollectorRegistry,
@@ -16,7 +13,6 @@ from prometheus_client import (
     PlatformCollector,
     ProcessCollector,
     generate_latest,
-    start_http_server,
 )
 from prometheus_client.metrics import MetricWrapperBase
 
@@ -86,40 +82,3 @@ class Metrics:
         if spec.name not in self._collectors:
             self._collectors[spec.name] = make()
         return cast("_CollectorT", self._collectors[spec.name])  # the kind decides the class
-
-
-class MetricsEndpoint:
-    """Serves `/metrics` from a thread of its own until it is closed.
-
-    Attributes:
-        port: The port it listens on.
-    """
-
-    def __init__(self, server: WSGIServer, thread: threading.Thread) -> None:
-        self._server = server
-        self._thread = thread
-        self.port = server.server_port
-
-    @classmethod
-    def start(cls, metrics: Metrics, host: str, port: int) -> Self:
-        """Listen on `host` and `port`; port 0 takes a free one.
-
-        Raises:
-            OSError: The address cannot be taken.
-        """
-        return cls(*start_http_server(port, host, registry=metrics.registry))
-
-    async def aclose(self) -> None:
-        """Stop listening and end the thread."""
-        await asyncio.to_thread(self._server.shutdown)
-        self._server.server_close()
-        await asyncio.to_thread(self._thread.join)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *exc_info: object) -> None:
-        await self.aclose()
-
-    def __repr__(self) -> str:
-        return f"MetricsEndpoint(port={self.port}, is_serving={self._thread.is_alive()})"

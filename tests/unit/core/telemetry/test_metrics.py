@@ -1,12 +1,9 @@
 """Rules of metrics."""
 
-import asyncio
-import urllib.request
-
 import pytest
 
-from taoloop.core.telemetry.metrics import Metrics, MetricsEndpoint
-from taoloop.core.telemetry.names import METRICS, OPEN_RUNS, QUEUE_WAIT, RUN_DURATION, RUNS, MetricKind, MetricSpec
+from taoloop.core.telemetry.metrics import Metrics
+from taoloop.core.telemetry.names import METRICS, OPEN_RUNS, QUEUE_WAIT, RUNS, MetricKind, MetricSpec
 
 
 def test_two_processes_in_one_interpreter_count_apart() -> None:
@@ -52,16 +49,3 @@ def test_a_metric_of_another_kind_or_outside_the_registry_is_refused() -> None:
         metrics.histogram(RUNS)
     with pytest.raises(ValueError, match="is not a counter"):
         metrics.counter(MetricSpec("taoloop_other_total", MetricKind.COUNTER, "{x}", (), "Other."))
-
-
-async def test_the_endpoint_shows_the_metrics_until_it_is_closed() -> None:
-    metrics = Metrics()
-    metrics.add_process_metrics()
-    metrics.histogram(RUN_DURATION).labels(outcome="answered").observe(1.0)
-    async with MetricsEndpoint.start(metrics, "127.0.0.1", 0) as endpoint:
-        url = f"http://127.0.0.1:{endpoint.port}/metrics"
-        text = (await asyncio.to_thread(lambda: urllib.request.urlopen(url, timeout=5).read())).decode()
-        assert "is_serving=True" in repr(endpoint)
-    assert 'taoloop_run_duration_seconds_count{outcome="answered"} 1.0' in text
-    assert "python_info" in text
-    assert "is_serving=False" in repr(endpoint)

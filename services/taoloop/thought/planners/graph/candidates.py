@@ -45,20 +45,12 @@ EXAMPLE_SUITS: Final = 0.75
 SINGLE_DAY_FACTOR: Final = 0.7
 """How much less well one day suits a range than a period does."""
 
-STRONG: Final = frozenset(
-    {
-        SlotClass.ENUM, SlotClass.PATTERN, SlotClass.EMAIL, SlotClass.URL, SlotClass.DATE, SlotClass.DATE_TIME,
-        SlotClass.DATE_RANGE,
-    }
-)  # fmt: skip
-"""Classes whose schema alone tells whether a mention fits."""
-
 CONTEXT_WINDOW: Final = 24
 """How many code points before a mention its cue words are looked for; half as many after it."""
 CONTEXT_WEIGHT: Final = 0.3
 """What the best words around a mention add."""
-TELLING_CONTEXT: Final = 0.4
-"""From here on the words around a malformed value say which slot it was meant for."""
+TELLING_CONTEXT: Final = 0.8
+"""From here on, with a word of its own right beside it, a malformed value was surely meant for the slot."""
 DIRECTION_WEIGHT: Final = 0.3
 """What a fitting preposition adds, and the other one takes off."""
 UNIT_WEIGHT: Final = 0.3
@@ -125,7 +117,7 @@ def _suitable(slot: Slot, view: RequestView, place: Place) -> Iterator[tuple[Men
             seen.add((mention.start, mention.end))
             is_example = mention.text in slot.examples
             yield mention, max(suits[mention.kind], EXAMPLE_SUITS if is_example else 0.0)
-    if slot.slot_class not in STRONG and slot.schema.get("type") == "string":
+    if not slot.is_telling and slot.schema.get("type") == "string":
         for mention in _literal_mentions(slot.examples, view, place):
             if (mention.start, mention.end) not in seen:
                 yield mention, EXAMPLE_SUITS
@@ -164,9 +156,8 @@ def _score(slot: Slot, mention: Mention, suits: float, context: float, view: Req
     unit = 0.0
     if mention.unit and slot.slot_class in {SlotClass.INTEGER, SlotClass.NUMBER}:
         unit = UNIT_WEIGHT if mention.unit in slot.units else (-UNIT_WEIGHT if slot.units else 0.0)
-    is_strong = slot.slot_class in STRONG
     score = suits + CONTEXT_WEIGHT * context + DIRECTION_WEIGHT * direction + unit
-    return score, is_strong or context >= 0.2 or direction > 0 or unit > 0 or mention.text in slot.examples
+    return score, slot.is_telling or context >= 0.2 or direction > 0 or unit > 0 or mention.text in slot.examples
 
 
 def _context(slot: Slot, mention: Mention, view: RequestView) -> float:
@@ -219,4 +210,4 @@ def _is_telling(slot: Slot, mention: Mention, context: float) -> bool:
     """Tell whether a refused mention was surely meant for the slot, so that nothing else may take its place."""
     if slot.slot_class in {SlotClass.PATTERN, SlotClass.INTEGER, SlotClass.NUMBER}:
         return context >= TELLING_CONTEXT and mention.kind in {MentionKind.ID, MentionKind.TIME, MentionKind.NUMBER}
-    return slot.slot_class in STRONG
+    return slot.is_telling

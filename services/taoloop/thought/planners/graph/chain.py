@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -11,7 +11,7 @@ from taoloop.core.exact_json import ABSENT, Absent, JsonValue
 from taoloop.plan.model import StepOutput
 from taoloop.plan.task import InputReason
 from taoloop.plan.thinking import CompletedStep
-from taoloop.thought.planners.graph.candidates import STRONG, Candidate
+from taoloop.thought.planners.graph.candidates import Candidate
 from taoloop.thought.planners.graph.fill import Filling, fill, is_listed
 from taoloop.thought.planners.graph.index import PlannerIndex, ToolView
 from taoloop.thought.planners.graph.mentions import Mention
@@ -86,7 +86,7 @@ class Draft:
     def fill_rate(self, tool: ToolView) -> float:
         """Return the share of the tool's required parameters that have a value, 1.0 when there are none."""
         required = sum(slot.is_required for slot in tool.slots)
-        return 1.0 - len(self.missing) / required if required else 1.0
+        return max(0.0, 1.0 - len(self.missing) / required) if required else 1.0
 
 
 @dataclass(slots=True)
@@ -132,13 +132,10 @@ class Chaining:
             callers: Tools that this call is to feed, the first one first.
             used: Mentions that the callers took.
         """
-        bound, unread = self._from_inputs(tool)
-        filling = fill(tool, self.view, place, without=frozenset({*bound, *unread}), used=used)
-        bound |= {pointer: from_candidate(item, self.view) for pointer, item in filling.taken.items()}
-        unread |= filling.refused
+        bound, unread, filling = self._said(tool, place, used)
         missing: list[Missing] = []
         for slot in tool.slots:
-            if not slot.is_required or slot.pointer in bound:
+            if not slot.is_required or slot.pointer in bound or _is_inside(slot, bound.keys()):
                 continue
             if slot.pointer in unread:
                 missing.append(_missing(tool, slot, unread[slot.pointer]))
@@ -150,16 +147,27 @@ class Chaining:
             missing.append(_missing(tool, slot, None))
             if callers:  # a producer is of use only when it is complete
                 break
+        missing = _by_group(tool, bound, missing)
         if missing:
             return Draft(steps, bound, tuple(missing))
         grown = self._with_repeats(tool, bound, filling, steps)
         return Draft(grown, bound, (), has_room=sum(not step.is_completed for step in grown) <= MAX_STEPS)
 
+    def _said(
+        self, tool: ToolView, place: Place, used: tuple[Mention, ...]
+    ) -> tuple[dict[str, Bound], dict[str, Unread], Filling]:
+        """Take what the user said: answers to questions first, then the words of the clause."""
+        bound, unread = self._from_inputs(tool)
+        settled = {slot.pointer for slot in tool.slots if _is_inside(slot, bound.keys())}
+        filling = fill(tool, self.view, place, without=frozenset({*bound, *unread, *settled}), used=used)
+        taken = {pointer: from_candidate(item, self.view) for pointer, item in filling.taken.items()}
+        return bound | taken, {**unread, **filling.refused}, filling
+
     def _from_inputs(self, tool: ToolView) -> tuple[dict[str, Bound], dict[str, Unread]]:
         bound: dict[str, Bound] = {}
         unread: dict[str, Unread] = {}
-        for slot in tool.slots:
-            given = from_inputs(slot, self.view)
+        for slot in (*tool.groups, *tool.slots):
+            given = None if _is_inside(slot, bound.keys()) else from_inputs(slot, self.view)
             if isinstance(given, Bound):
                 bound[slot.pointer] = given
             elif given is not None and slot.is_required:
@@ -208,7 +216,7 @@ class Chaining:
 
     def _from_other_clauses(self, tool: ToolView, slot: Slot, used: tuple[Mention, ...]) -> Bound | None:
         """Take what another clause says and nobody took, for slots whose schema alone tells what fits."""
-        if slot.slot_class not in STRONG:
+        if not slot.is_telling:
             return None
         others = frozenset(other.pointer for other in tool.slots) - {slot.pointer}
         whole = (0, len(self.view.text))
@@ -309,6 +317,20 @@ def _missing(tool: ToolView, slot: Slot, why: Unread | None) -> Missing:
     return Missing(tool, slot, why.reason, why.candidates[:20] or offered)
 
 
+def _is_inside(slot: Slot, groups: Iterable[str]) -> bool:
+    return any(slot.pointer.startswith(f"{group}/") for group in groups)
+
+
+def _by_group(tool: ToolView, bound: Mapping[str, Bound], missing: list[Missing]) -> list[Missing]:
+    """Ask for an object as a whole where nothing inside of it is known."""
+    for group in tool.groups:
+        inside = f"{group.pointer}/"
+        if group.pointer not in bound and not any(pointer.startswith(inside) for pointer in bound):
+            missing = [item for item in missing if not item.slot.pointer.startswith(inside)]
+            missing.append(Missing(tool, group))
+    return missing
+
+
 def _mentions(bound: Mapping[str, Bound], used: tuple[Mention, ...]) -> tuple[Mention, ...]:
     return (*used, *(item.mention for item in bound.values() if item.mention is not None))
 
@@ -331,7 +353,7 @@ def _list_members(filling: Filling, view: RequestView) -> tuple[Candidate, ...]:
     for pointer, taken in filling.taken.items():
         row = [taken]
         for other in sorted(filling.spare, key=lambda item: item.mention.start):
-            is_rival = other.slot.pointer == pointer and other.slot.slot_class in STRONG
+            is_rival = other.slot.pointer == pointer and other.slot.is_telling
             if is_rival and any(is_listed(member, other, view.text) for member in row):
                 row.append(other)
         found.extend(row[1:])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from taoloop.plan.task import InputReason
-from taoloop.thought.planners.graph.candidates import STRONG, Candidate, candidates
+from taoloop.thought.planners.graph.candidates import Candidate, candidates
 from taoloop.thought.planners.graph.index import ToolView
 from taoloop.thought.planners.graph.mentions import Mention
 from taoloop.thought.planners.graph.reading import Unread
@@ -71,14 +71,8 @@ def fill(
     taken = _swapped(_greedy(offers, tool), offers, tool)
     spare = _spare(taken, offers)
     for pointer in _ambiguous(taken, spare, view):
-        refused[pointer] = Unread(
-            InputReason.AMBIGUOUS,
-            tuple(
-                dict.fromkeys(
-                    item.mention.text for item in (taken.pop(pointer), *spare) if item.slot.pointer == pointer
-                )
-            ),
-        )
+        rivals = [item.mention.text for item in (taken.pop(pointer), *spare) if item.slot.pointer == pointer]
+        refused[pointer] = Unread(InputReason.AMBIGUOUS, tuple(dict.fromkeys(rivals)))
     return Filling(taken, {pointer: why for pointer, why in refused.items() if pointer not in taken}, spare)
 
 
@@ -143,7 +137,7 @@ def _ambiguous(taken: Mapping[str, Candidate], spare: tuple[Candidate, ...], vie
             and other.score >= item.score - AMBIGUITY_MARGIN
             and other.reading.value != item.reading.value
         ]
-        if item.slot.slot_class in STRONG and rivals and not all(is_listed(item, other, view.text) for other in rivals):
+        if item.slot.is_telling and rivals and not all(is_listed(item, other, view.text) for other in rivals):
             found.append(pointer)
     return found
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from taoloop.core import pointers
-from taoloop.thought.planners.graph.slots import Slot, compile_slots
+from taoloop.thought.planners.graph.slots import Slot, compile_groups, compile_slots
 from taoloop.thought.planners.graph.text import keys, name_keys
 from taoloop.thought.planners.graph.vocabulary import CHINESE_WRITING_WORDS, STOP_WORDS, WRITING_WORDS
 from taoloop.tools.schema_paths import Shape, types_at
@@ -42,6 +42,7 @@ class ToolView:
     Attributes:
         signature: The tool as its catalogue gives it.
         slots: The leaves of its parameters.
+        groups: The required objects that hold some of them.
         outputs: The scalar fields of its result that no list stands above.
         terms: Comparable words with the largest weight that any of its texts gives them.
         avoid: Words that speak against it and that nothing else of it has.
@@ -50,6 +51,7 @@ class ToolView:
 
     signature: ToolSignature
     slots: tuple[Slot, ...]
+    groups: tuple[Slot, ...]
     outputs: tuple[OutputField, ...]
     terms: Mapping[str, float]
     avoid: frozenset[str]
@@ -123,6 +125,7 @@ def _view(signature: ToolSignature) -> ToolView:
     return ToolView(
         signature=signature,
         slots=slots,
+        groups=compile_groups(signature.parameters),
         outputs=tuple(_outputs(signature.returns or {}, signature.returns or {}, "", 0)),
         terms=terms,
         avoid=frozenset(keys(signature.avoid_when)) - frozenset(terms),

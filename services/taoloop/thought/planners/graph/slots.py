@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final
 
@@ -54,6 +55,21 @@ class SlotClass(StrEnum):
     OTHER = "other"
 
 
+_TELLING: Final = frozenset(
+    {
+        SlotClass.ENUM,
+        SlotClass.PATTERN,
+        SlotClass.EMAIL,
+        SlotClass.URL,
+        SlotClass.DATE,
+        SlotClass.DATE_TIME,
+        SlotClass.DATE_RANGE,
+    }
+)
+TELLING_MINIMUM: Final = 100_000
+"""An integer from here on is a name, not a quantity."""
+
+
 @dataclass(frozen=True, slots=True)
 class Slot:
     """One leaf parameter of a tool.
@@ -93,6 +109,14 @@ class Slot:
         return self.compiled is not None and self.compiled.is_valid(value)
 
     @property
+    def is_telling(self) -> bool:
+        """Whether the schema alone tells which mentions fit, without a word beside them."""
+        if self.slot_class is SlotClass.INTEGER:
+            minimum = self.schema.get("minimum")
+            return isinstance(minimum, int | float | Decimal) and minimum >= TELLING_MINIMUM
+        return self.slot_class in _TELLING
+
+    @property
     def enum(self) -> tuple[JsonValue, ...]:
         """Return the members of the schema's enum; empty when it has none."""
         members = self.schema.get("enum")
@@ -111,6 +135,18 @@ def compile_slots(parameters: Mapping[str, Any]) -> tuple[Slot, ...]:
     sharing = Counter(word for slot in slots for word in slot.words)
     return tuple(
         replace(slot, words={word: weight / sharing[word] for word, weight in slot.words.items()}) for slot in slots
+    )
+
+
+def compile_groups(parameters: Mapping[str, Any]) -> tuple[Slot, ...]:
+    """Return the required objects at the top of a parameter schema whose members are slots of their own."""
+    properties, required = parameters.get("properties"), parameters.get("required")
+    if not isinstance(properties, Mapping) or not isinstance(required, list | tuple):
+        return ()
+    return tuple(
+        _slot(name, member, parameters, pointers.join(name), f"/properties{pointers.join(name)}", is_required=True)
+        for name, member in properties.items()
+        if name in required and isinstance(member, Mapping) and isinstance(member.get("properties"), Mapping)
     )
 
 

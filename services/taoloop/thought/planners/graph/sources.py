@@ -92,13 +92,13 @@ def from_inputs(slot: Slot, view: RequestView) -> Bound | Unread | None:
         values = given.values
         if values is ABSENT or not isinstance(values, dict):
             continue
-        key = next((name for name in (slot.pointer, slot.name) if name in values), None)
-        if key is None:
+        place = _place_in(values, slot)
+        if place is None:
             continue
-        reading = _as_value(slot, values[key], view)
+        reading = _as_value(slot, pointers.lookup(values, place), view)
         if isinstance(reading, Unread):
             return reading
-        source: Source = InputValue(input_id=given.input_id, pointer=pointers.join(key))
+        source: Source = InputValue(input_id=given.input_id, pointer=place)
         if reading.member is not None:
             source = ContractValue(kind=ContractValueKind.ENUM, pointer=f"{slot.schema_pointer}/enum/{reading.member}")
         return Bound(slot, source, reading.value, reading.convert)
@@ -156,6 +156,18 @@ def _fits(field: OutputField, slot: Slot) -> bool:
         return False
     patterns = field.schema.get("pattern"), slot.schema.get("pattern")
     return None in patterns or patterns[0] == patterns[1]
+
+
+def _place_in(values: dict[str, JsonValue], slot: Slot) -> str | None:
+    """Return where an answer holds the slot's value: under its pointer, its name, or as a member of its object."""
+    for key in (slot.pointer, slot.name):
+        if key in values:
+            return pointers.join(key)
+    try:
+        pointers.lookup(values, slot.pointer)
+    except pointers.PointerNotFound:
+        return None
+    return slot.pointer
 
 
 def _as_value(slot: Slot, value: JsonValue, view: RequestView) -> Reading | Unread:

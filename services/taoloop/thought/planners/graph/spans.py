@@ -24,6 +24,7 @@ MAX_MENTIONS: Final = 128
 """Mentions beyond this are not looked at: a plan has at most seven steps, and time must stay bounded for any text."""
 
 _MASK = "\ufffc"
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _QUOTED = re.compile(
     r"“(?P<a>[^“”\n]{1,1000})”|「(?P<b>[^「」\n]{1,1000})」|『(?P<c>[^『』\n]{1,1000})』|《(?P<d>[^《》\n]{1,200})》"
     r"|\"(?P<e>[^\"\n]{1,1000})\"|(?<![A-Za-z0-9])'(?P<f>[^'\n]{1,1000})'(?![A-Za-z0-9])|‘(?P<g>[^‘’\n]{1,1000})’"
@@ -80,7 +81,8 @@ def find_mentions(text: str) -> tuple[Mention, ...]:
         for mention in finder(masked):
             if len(found) >= MAX_MENTIONS:
                 break
-            found.append(mention)
+            if _LONE_SURROGATE.search(mention.text) is None:  # it has no JSON form, so it is no value
+                found.append(mention)
         masked = _masked(text, found)
     return tuple(sorted(found, key=lambda mention: mention.start))
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from taoloop.thought.planners.graph.vocabulary import CONTENT_PAIRS, FUNCTION_CHARACTERS, STOP_WORDS
+from taoloop.thought.planners.graph.vocabulary import CONTENT_PAIRS, FUNCTION_CHARACTERS, LONE_VERBS, STOP_WORDS
 
 _RUN = re.compile(r"[A-Za-z]+|[0-9]+|[\u3400-\u4dbf\u4e00-\u9fff]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -93,9 +93,13 @@ def _words(text: str, offset: int) -> Iterator[Word]:
 
 
 def _pairs(run: str, start: int) -> Iterator[Word]:
-    if len(run) == 1 and run not in FUNCTION_CHARACTERS:
-        yield Word(run, start, start + 1)
-    for place in range(len(run) - 1):
+    """Yield the pairs of a run, and a character that stands alone between grammar, as 书 in 哪些书."""
+    is_covered = False
+    for place, character in enumerate(run):
         pair = run[place : place + 2]
-        if pair in CONTENT_PAIRS or not (pair[0] in FUNCTION_CHARACTERS or pair[1] in FUNCTION_CHARACTERS):
+        is_pair = len(pair) == 2 and (pair in CONTENT_PAIRS or not FUNCTION_CHARACTERS & set(pair))
+        if is_pair:
             yield Word(pair, start + place, start + place + 2)
+        elif not is_covered and character not in FUNCTION_CHARACTERS and character not in LONE_VERBS:
+            yield Word(character, start + place, start + place + 1)
+        is_covered = is_pair

@@ -35,6 +35,9 @@ FUNCTION_CHARACTERS: Final = frozenset(
 CONTENT_PAIRS: Final = _words("会议 会员 开会 到货 下单 从业 没收 能源 还款 可用 对账 给付 到账 下雨 有空 空闲")
 """Pairs that keep their meaning although one character is in `FUNCTION_CHARACTERS`."""
 
+LONE_VERBS: Final = frozenset("查看找问说做写用去来叫个位号日月年天点分先后最")
+"""Chinese characters that say nothing about the subject when they stand alone."""
+
 QUESTION_WORDS: Final = _words("what which who whom whose how when where why is are was were does did do has have")
 """Words that make a question of the clause which they begin."""
 
@@ -126,7 +129,7 @@ PERSON_WORDS: Final = _words(
 """Words by which a parameter says that it takes a person or a named thing."""
 
 ID_WORDS: Final = _words(
-    "id ids number no code sku key reference ticket serial phone 编号 单号 号码 工号 代码 订单号 手机号 电话"
+    "id ids number no code key reference ticket serial phone 编号 单号 号码 工号 代码 订单号 手机号 电话"
 )
 """Words by which a parameter says that it takes an identifier."""
 

@@ -1,3 +1,5 @@
+"""Assigning mentions to slots: each once, the whole as good as it gets, never a guess."""
+
 from collections.abc import Callable
 from typing import Any
 

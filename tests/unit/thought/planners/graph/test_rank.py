@@ -1,3 +1,5 @@
+"""Ranking tools by words, and reading what a clause asks for."""
+
 import pytest
 
 from taoloop.thought.planners.graph.index import PlannerIndex

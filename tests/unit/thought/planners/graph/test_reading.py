@@ -1,3 +1,5 @@
+"""Reading words as the value of one slot."""
+
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any

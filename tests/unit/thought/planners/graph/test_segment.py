@@ -1,3 +1,5 @@
+"""Cutting a request into clauses."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,3 +1,5 @@
+"""Compiling parameter schemas into slots."""
+
 from typing import Any
 
 import pytest
@@ -58,5 +60,6 @@ def test_local_definitions_are_compiled_in() -> None:
 
 
 def test_sources_are_those_that_the_contract_lists() -> None:
-    assert _slot(type="string", **{"x-taoloop-source": ["query"]}).sources == {"query"}
+    listed: dict[str, Any] = {"x-taoloop-source": ["query"]}
+    assert _slot(type="string", **listed).sources == {"query"}
     assert _slot(type="string").sources == {"query", "state", "step", "input"}

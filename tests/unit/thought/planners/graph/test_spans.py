@@ -1,3 +1,5 @@
+"""Finding typed mentions with their places."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

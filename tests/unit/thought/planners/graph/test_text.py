@@ -1,3 +1,5 @@
+"""Comparable words of English and Chinese."""
+
 import pytest
 
 from taoloop.thought.planners.graph.text import keys, name_keys, stem, words
