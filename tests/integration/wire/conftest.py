@@ -74,13 +74,13 @@ class Rig:
 
     def observation(self, observe: Observe = valid, is_ready: Callable[[], Awaitable[bool]] | None = None) -> Component:
         def register(server: Any) -> None:
-            observation_pb2_grpc.add_ObservationServiceServicer_to_server(_Observation(observe), server)
+            observation_pb2_grpc.add_ObservationServiceServicer_to_server(_Observation(observe), server)  # type: ignore[abstract]
 
         return Component("observation", ("taoloop.api.v1.ObservationService",), register, is_ready)
 
     def loop(self, run: Run) -> Component:
         def register(server: Any) -> None:
-            loop_pb2_grpc.add_LoopServiceServicer_to_server(_Loop(run), server)
+            loop_pb2_grpc.add_LoopServiceServicer_to_server(_Loop(run), server)  # type: ignore[abstract]
 
         return Component("loop", ("taoloop.api.v1.LoopService",), register)
 

@@ -1,5 +1,6 @@
 """Every call has a span on each side, in one trace, and is counted."""
 
+import logging
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any
@@ -9,6 +10,7 @@ from opentelemetry.trace import SpanKind, StatusCode, get_current_span
 
 from taoloop.core import errors
 from taoloop.core.calls import CallContext
+from taoloop.core.telemetry.tracing import current_trace_id
 from taoloop.plan.observing import ObservationResult, ObserveRequest
 from taoloop.plan.running import RunEvent
 from taoloop.plan.task import Task
@@ -53,6 +55,27 @@ async def test_failed_call_is_a_failed_span_with_its_code(rig: Any) -> None:
     assert {span.status.status_code for span in spans} == {StatusCode.ERROR}
     assert {span.attributes["error.type"] for span in spans} == {"UNKNOWN_TOOL"}
     assert f'requests_total{{code="NOT_FOUND",method="{_METHOD}"}} 1.0' in rig.telemetry.metrics.exposition()
+
+
+async def test_unexpected_exception_is_logged_within_its_trace(rig: Any, caplog: pytest.LogCaptureFixture) -> None:
+    traces = []
+
+    async def observe(request: ObserveRequest, call: CallContext) -> ObservationResult:
+        raise RuntimeError
+
+    class Spy(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            traces.append(current_trace_id())
+
+    async with rig.observer(observe) as client:
+        logger = logging.getLogger("taoloop.wire.failures")
+        logger.addHandler(spy := Spy())
+        with pytest.raises(errors.InternalError):
+            await client.observe(rig.request(), rig.call())
+        logger.removeHandler(spy)
+    served = next(span for span in rig.exporter.get_finished_spans() if span.kind is SpanKind.SERVER)
+    assert traces == [f"{served.context.trace_id:032x}"]
+    assert served.attributes["error.type"] == "INTERNAL"
 
 
 async def test_stream_leaves_no_span_current_in_its_readers_code(rig: Any) -> None:
