@@ -105,10 +105,10 @@ async def test_a_plan_with_many_faults_gets_all_of_them_at_once(callers: Callers
             {
                 "id": "c",
                 "tool": "find_order",
-                "args": {"customer_phone": {"$ref": "b.no_such_field"}},
+                "args": {"customer_phone": missing},
                 "depends_on": ["b"],
             },
-            {"id": "d", "tool": "get_invoice", "args": {"order_number": {"$ref": "b.order_id"}}, "depends_on": ["b"]},
+            {"id": "d", "tool": "get_invoice", "args": {"order_number": text_for_a_number}, "depends_on": ["b"]},
         ]
     }
 
