@@ -13,10 +13,10 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from taoloop.action.effects import Claim, EffectIntent, EffectQuery, Resolution
 from taoloop.action.errors import EffectSettled, UnknownEffect
+from taoloop.action.ledger.effects import Claim, EffectIntent, EffectQuery, Resolution
+from taoloop.action.ledger.sql_ledger import sql_ledger
 from taoloop.action.ports import EffectLedger
-from taoloop.action.sql_ledger import sql_ledger
 from taoloop.core.errors import BackendUnavailable, ConfigurationError, RequestIdReused
 from taoloop.plan.acting import EffectState
 from taoloop.testing.clock import FakeClock

@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from taoloop.action.executor import Executor
+from taoloop.action.ledger.sql_ledger import sql_ledger
 from taoloop.action.ports import EffectLedger
 from taoloop.action.secrets import ConfiguredSecrets
 from taoloop.action.servicer import SERVICE_NAME, ActionServicer, registrar
 from taoloop.action.settings import ActionSettings
-from taoloop.action.sql_ledger import sql_ledger
 from taoloop.action.transports.http import http_transport
 from taoloop.core.clock import Clock
 from taoloop.core.errors import ConfigurationError

@@ -7,7 +7,6 @@ from datetime import datetime
 
 from opentelemetry.trace import Span
 
-from taoloop.action import policy
 from taoloop.action.faulting import (
     action_fault,
     is_refusal,
@@ -16,10 +15,11 @@ from taoloop.action.faulting import (
     transport_fault,
     unknown_outcome,
 )
+from taoloop.action.ledger.write_guard import WriteCall, WriteGuard
 from taoloop.action.payload import Payload, read_payload
+from taoloop.action.policies import objections
 from taoloop.action.ports import EffectLedger, Reply, ToolCall, Transport, TransportFault
 from taoloop.action.recent import RecentResults
-from taoloop.action.write_guard import WriteCall, WriteGuard
 from taoloop.core import exact_json
 from taoloop.core.calls import CallContext
 from taoloop.core.clock import Clock
@@ -133,8 +133,8 @@ class Executor:
         arguments: Json = {} if request.arguments is ABSENT else request.arguments
         blank = _blank(request, tool, arguments)
         if tool is None:
-            return _rejected(blank, policy.unknown_tool(request, self._catalogue))
-        objection = policy.objection(request, tool, arguments)
+            return _rejected(blank, objections.unknown_tool(request, self._catalogue))
+        objection = objections.objection(request, tool, arguments)
         if objection is not None:
             return _rejected(blank, objection)
         assert isinstance(arguments, dict)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from taoloop.action.effects import Claim, EffectIntent, EffectQuery, LedgerEntry, Resolution
+from taoloop.action.ledger.effects import Claim, EffectIntent, EffectQuery, LedgerEntry, Resolution
 from taoloop.core.exact_json import JsonValue
 from taoloop.plan.acting import EffectRecord, EffectState
 from taoloop.tools.contract import ToolContract

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import grpc.aio
 
-from taoloop.action.effects import EffectQuery, Resolution
 from taoloop.action.executor import Executor
+from taoloop.action.ledger.effects import EffectQuery, Resolution
 from taoloop.action.listing import cut_page, get_tool, list_tools, page_limit
 from taoloop.action.ports import EffectLedger
 from taoloop.api.v1 import action_pb2, action_pb2_grpc

@@ -6,9 +6,9 @@ import asyncio
 import sys
 from pathlib import Path
 
-from taoloop.action.effects import EffectQuery
+from taoloop.action.ledger.effects import EffectQuery
 from taoloop.action.executor import Executor
-from taoloop.action.sql_ledger import sql_ledger
+from taoloop.action.ledger.sql_ledger import sql_ledger
 from taoloop.core.clock import SystemClock
 from taoloop.core.faults import FaultCode
 from taoloop.plan.acting import ActionStatus, EffectState, ServedBy

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from prometheus_client import REGISTRY
 
-from taoloop.action.effects import EffectQuery, Resolution
 from taoloop.action.executor import Executor
+from taoloop.action.ledger.effects import EffectQuery, Resolution
 from taoloop.action.ports import Reply, ToolCall, TransportFault
 from taoloop.core.errors import BackendUnavailable, CatalogueInvalid, RequestIdReused
 from taoloop.core.exact_json import ABSENT

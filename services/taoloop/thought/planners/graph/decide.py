@@ -12,6 +12,7 @@ from taoloop.thought.planners.graph.index import ToolView
 from taoloop.thought.planners.graph.rank import Intent, Ranked, rank, read_intent
 from taoloop.thought.planners.graph.segment import Clause
 from taoloop.thought.planners.graph.view import Place
+from taoloop.thought.planners.graph.vocabulary import CHANGING_WORDS
 
 # Set by hand on the example tasks; to be fitted on generated data.
 MINIMUM_FIT: Final = 0.3
@@ -182,8 +183,15 @@ def _choice(chaining: Chaining, blocks: Mapping[str, Block], place: Place, steps
         if is_clear or (intent is Intent.WRITE and best.tool.is_writing):
             return replace(best, forbidden=True)
         weighed = permitted
+    if _asks_for_another_change(verbs, weighed[0].tool):
+        return None
     margin = weighed[0].worth - (weighed[1].worth if len(weighed) > 1 else 0.0)
     return replace(weighed[0], margin=max(0.0, min(1.0, margin)))
+
+
+def _asks_for_another_change(verbs: frozenset[str], tool: ToolView) -> bool:
+    """Tell whether the clause asks for a change that the tool does not make: to look something up is no answer."""
+    return bool(verbs & CHANGING_WORDS) and not tool.is_writing and not verbs & tool.writing_words
 
 
 def _weighed(chaining: Chaining, ranked: Ranked, place: Place, steps: tuple[Step, ...], top: float) -> _Choice:

@@ -139,15 +139,21 @@ def compile_slots(parameters: Mapping[str, Any]) -> tuple[Slot, ...]:
 
 
 def compile_groups(parameters: Mapping[str, Any]) -> tuple[Slot, ...]:
-    """Return the required objects at the top of a parameter schema whose members are slots of their own."""
-    properties, required = parameters.get("properties"), parameters.get("required")
-    if not isinstance(properties, Mapping) or not isinstance(required, list | tuple):
-        return ()
-    return tuple(
-        _slot(name, member, parameters, pointers.join(name), f"/properties{pointers.join(name)}", is_required=True)
-        for name, member in properties.items()
-        if name in required and isinstance(member, Mapping) and isinstance(member.get("properties"), Mapping)
-    )
+    """Return the required objects of a parameter schema whose members are slots of their own, inner ones first."""
+    return tuple(_groups(parameters, parameters, "", "", depth=0))
+
+
+def _groups(
+    schema: Mapping[str, Any], root: Mapping[str, Any], pointer: str, schema_pointer: str, *, depth: int
+) -> Iterator[Slot]:
+    properties, required = schema.get("properties"), schema.get("required")
+    if depth >= MAX_DEPTH or not isinstance(properties, Mapping) or not isinstance(required, list | tuple):
+        return
+    for name, member in properties.items():
+        if name in required and isinstance(member, Mapping) and isinstance(member.get("properties"), Mapping):
+            own, own_schema = pointer + pointers.join(name), f"{schema_pointer}/properties{pointers.join(name)}"
+            yield from _groups(member, root, own, own_schema, depth=depth + 1)
+            yield _slot(str(name), member, root, own, own_schema, is_required=True)
 
 
 def _leaves(

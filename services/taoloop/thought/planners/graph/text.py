@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from taoloop.thought.planners.graph.vocabulary import CONTENT_PAIRS, FUNCTION_CHARACTERS, LONE_VERBS, STOP_WORDS
 
-_RUN = re.compile(r"[A-Za-z]+|[0-9]+|[\u3400-\u4dbf\u4e00-\u9fff]+")
+_RUN = re.compile(r"[Ee]-[Mm]ails?|[A-Za-z]+|[0-9]+|[\u3400-\u4dbf\u4e00-\u9fff]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _CHINESE = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 
@@ -55,7 +55,7 @@ def stem(word: str) -> str:
     >>> stem("Deliveries"), stem("booked"), stem("status")
     ('delivery', 'book', 'status')
     """
-    word = word.lower()
+    word = word.lower().replace("-", "")  # e-mail is email
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
     if len(word) > 4 and word.endswith(("sses", "shes", "ches", "xes")):

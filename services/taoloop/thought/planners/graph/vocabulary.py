@@ -72,6 +72,15 @@ CHINESE_WRITING_WORDS: Final = _phrases(
 )
 """Chinese verbs that ask for something to be changed."""
 
+CHANGING_WORDS: Final = _words(
+    """
+    approve buy cancel create decline delete disable purchase reject remove rename send submit subscribe terminate
+    unsubscribe upload withdraw
+    取消 删除 修改 更改 撤销 撤回 提交 发送 购买 转账 新建 创建 上传 批准 关闭
+    """
+)
+"""The writing verbs that are no nouns as well: a request that begins with one is not served by looking something up."""
+
 POLITE_OPENINGS: Final = _phrases(
     """
     please|could you|can you|would you|will you|i want to|i would like to|i'd like to|i need to|help me|let's

@@ -100,7 +100,10 @@ def test_members_of_an_object_are_bound_one_by_one(ask: Ask) -> None:
     assert [binding.pointer for binding in outcome.steps[0].bindings] == ["/address/zip"]
 
 
-@pytest.mark.parametrize("schema", [ADDRESS, NOTES])
+NESTED = {"type": "object", "required": ["inner"], "properties": {"inner": NOTES}}
+
+
+@pytest.mark.parametrize("schema", [ADDRESS, NOTES, NESTED])
 def test_an_object_of_which_nothing_is_known_is_asked_for_as_a_whole(ask: Ask, schema: dict[str, Any]) -> None:
     outcome = _planner(_tool("tariff", "Tariff for an address", {"address": schema})).plan(ask("tariff")).outcome
     assert isinstance(outcome, NeedInput)

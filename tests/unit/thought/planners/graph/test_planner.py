@@ -160,6 +160,13 @@ def test_what_no_tool_serves_is_refused(planner: GraphPlanner, ask: Ask, text: s
     assert outcome.reason is RefusalReason.NO_TOOL
 
 
+@pytest.mark.parametrize("text", ["Cancel the loans of RD-10442 of last month", "删除读者 RD-10442 上个月的借阅记录"])
+def test_a_change_that_no_tool_makes_is_not_answered_by_looking_up(planner: GraphPlanner, ask: Ask, text: str) -> None:
+    outcome = planner.plan(ask(text)).outcome
+    assert isinstance(outcome, Refusal)
+    assert outcome.reason is RefusalReason.NO_TOOL
+
+
 def test_a_request_without_words_is_refused(planner: GraphPlanner, ask: Ask) -> None:
     outcome = planner.plan(ask("  ")).outcome
     assert isinstance(outcome, Refusal)

@@ -35,7 +35,7 @@ def test_a_writing_step_waits_for_what_the_user_named_before_it(planner: GraphPl
 
 @pytest.mark.parametrize("reason", list(InputReason))
 @pytest.mark.parametrize("is_chinese", [True, False])
-def test_each_question_names_its_parameter(catalogue: Catalogue, reason: InputReason, is_chinese: bool) -> None:  # noqa: FBT001 - a table of the two languages
+def test_each_question_names_its_parameter(catalogue: Catalogue, reason: InputReason, is_chinese: bool) -> None:
     tool = PlannerIndex(catalogue.signatures()).get("list_loans")
     assert tool is not None
     question = wording.question(Missing(tool, tool.slots[0], reason), is_chinese=is_chinese)

@@ -7,7 +7,14 @@ from taoloop.thought.planners.graph.text import keys, name_keys, stem, words
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    [("order", "orders"), ("delivery", "deliveries"), ("book", "booking"), ("plan", "planned"), ("box", "boxes")],
+    [
+        ("order", "orders"),
+        ("delivery", "deliveries"),
+        ("book", "booking"),
+        ("plan", "planned"),
+        ("box", "boxes"),
+        ("email", "E-mails"),
+    ],
 )
 def test_forms_of_one_english_word_have_one_stem(first: str, second: str) -> None:
     assert stem(first) == stem(second)

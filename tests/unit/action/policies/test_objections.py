@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from taoloop.action.policy import objection, reason_of, unknown_tool
+from taoloop.action.policies.objections import objection, reason_of, unknown_tool
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.plan.acting import ExecuteRequest, Provenance
 from taoloop.plan.task import Permissions

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from taoloop.action.effects import EffectIntent, LedgerEntry
 from taoloop.action.faulting import action_fault, unknown_outcome
+from taoloop.action.ledger.effects import EffectIntent, LedgerEntry
 from taoloop.action.ports import EffectLedger
 from taoloop.action.result_text import request_digest, result_from_text, result_to_text
 from taoloop.core.calls import CallContext

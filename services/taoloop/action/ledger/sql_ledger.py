@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from taoloop.action.effects import FINISHED_FROM, Claim, EffectIntent, EffectQuery, LedgerEntry, Resolution
 from taoloop.action.errors import EffectSettled, UnknownEffect
+from taoloop.action.ledger.effects import FINISHED_FROM, Claim, EffectIntent, EffectQuery, LedgerEntry, Resolution
 from taoloop.core.clock import Clock
 from taoloop.core.errors import BackendUnavailable, ConfigurationError, RequestIdReused, RunConflict
 from taoloop.core.ids import new_id
