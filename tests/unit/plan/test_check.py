@@ -11,7 +11,7 @@ from taoloop.core.exact_json import ABSENT
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.plan.check import CheckContext, PlanLimits, check_plan, estimate_tokens
 from taoloop.plan.json_form import plan_from_json
-from taoloop.plan.model import Binding, ContractValue, ContractValueKind, PlanStep, StepOutput, ThoughtPlan
+from taoloop.plan.model import Binding, ContractValue, ContractValueKind, PlanStep, QuerySpan, StepOutput, ThoughtPlan
 from taoloop.plan.task import Permissions, ProvidedInput, Role, ToolAvailability, Turn
 from taoloop.plan.thinking import CompletedStep
 from taoloop.tools.signature import Effect, Reach, ToolSignature, Trust
@@ -46,8 +46,8 @@ TOOLS = {
             "day": {"type": "string", "format": "date"}, "state": {"enum": ["open", "shut"]},
             "numbers": {"type": "array", "items": {"type": "integer"}},
             "filter": {"type": "object", "required": ["a"], "properties": {"a": TEXT, "b": TEXT}},
-            "own": {**TEXT, "x-taoloop-source": ["query"]}, "free": {**TEXT, "x-taoloop-source": ["query",
-            "generated"]},
+            "own": {**TEXT, "x-taoloop-source": ["query"]},
+            "free": {**TEXT, "x-taoloop-source": ["query", "generated"]},
         }, {"status": TEXT}, required=["id"]),
         tool("web", {"text": TEXT}, {"page": TEXT}, trust=Trust.UNTRUSTED),
         tool("pay", {"id": TEXT, "text": TEXT}, {"ok": {"type": "boolean"}}, effect=Effect.WRITE, required=["id"]),
@@ -141,6 +141,16 @@ def test_empty_and_large_plans_are_refused() -> None:
 
 def test_token_counter_is_the_one_that_is_given() -> None:
     assert faults(step("a", "find"), count_tokens=lambda _: 513) == [("PLAN_TOO_LARGE", "/steps")]
+
+
+def test_a_long_quotation_is_counted_by_its_place_and_not_by_its_words() -> None:
+    words = "字" * 1000
+    quoted = Binding(pointer="/text", source=QuerySpan(start=0, end=1000, text=words), value=words)
+    plan = ThoughtPlan(steps=(PlanStep(step_id="a", tool="find", bindings=(quoted,)),))
+
+    verdict = check_plan(plan, CheckContext(tools=TOOLS, turns=(Turn(role=Role.USER, text=words),)))
+
+    assert verdict.faults == ()
 
 
 def test_estimate_counts_wide_characters_one_by_one() -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from taoloop.core.exact_json import ABSENT, JsonEncodeError, dumps
 from taoloop.core.faults import Fault, FaultCode
 from taoloop.plan.check_context import CheckContext, invalid, near, plan_fault, step_place
 from taoloop.plan.graph import Dependencies, cycles
 from taoloop.plan.json_form import PLAN_VERSION, step_to_json
-from taoloop.plan.model import ThoughtPlan
+from taoloop.plan.model import Binding, PlanStep, QuerySpan, ThoughtPlan
 
 MAX_STEP_ID = 64
 _STEP_ID = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)?", re.ASCII)
@@ -58,7 +59,7 @@ def is_small(plan: ThoughtPlan, context: CheckContext) -> Iterator[Fault]:
         )  # fmt: skip
         return
     try:
-        tokens = context.count_tokens(dumps([step_to_json(step) for step in plan.steps]))
+        tokens = context.count_tokens(dumps([step_to_json(_pointing(step)) for step in plan.steps]))
     except JsonEncodeError as exc:
         yield invalid("/steps", f"The steps have no JSON form: {exc}.")
         return
@@ -67,6 +68,24 @@ def is_small(plan: ThoughtPlan, context: CheckContext) -> Iterator[Fault]:
             FaultCode.PLAN_TOO_LARGE, "/steps", f"The steps have {tokens} tokens; {limits.max_tokens} are allowed.",
             expected=limits.max_tokens, actual=tokens,
         )  # fmt: skip
+
+
+def _pointing(step: PlanStep) -> PlanStep:
+    """Return a step as it points: without the words that spans quote and the values that sources lead to.
+
+    Both repeat what stands elsewhere; a planner writes where a value is, not the value.
+    """
+    return replace(step, bindings=tuple(map(_without_copies, step.bindings)))
+
+
+def _without_copies(binding: Binding) -> Binding:
+    match binding.source:
+        case None:
+            return binding
+        case QuerySpan() as span:
+            return replace(binding, source=replace(span, text=""), value=ABSENT)
+        case _:
+            return replace(binding, value=ABSENT)
 
 
 def ids_are_well_formed(plan: ThoughtPlan, _: CheckContext) -> Iterator[Fault]:
