@@ -220,7 +220,7 @@ class ObservationResult(_message.Message):
     valid: _builtins.bool
     """Whether every hard check passed and the consistency holds."""
     data_json: _builtins.str
-    """The normalised result; absent when the body could not be read."""
+    """The normalised result; absent when the body could not be read, broke its schema, or was refused by normalisation."""
     exposed_json: _builtins.str
     """The part that prompts and answers may see."""
     confidence: _builtins.float

@@ -525,7 +525,7 @@ class PlanStep(_message.Message):
     OPTIONAL_FIELD_NUMBER: _builtins.int
     TIMEOUT_FIELD_NUMBER: _builtins.int
     step_id: _builtins.str
-    """Unique in the run: the iteration, a dot, and a name of letters, digits and `_`, for example `2.t1`."""
+    """Unique in the run, for example `2.t1`: one or two words of letters, digits, `_` and `-` with a dot between, at most 64 characters."""
     description: _builtins.str
     """What the step is for, for a person."""
     tool: _builtins.str
