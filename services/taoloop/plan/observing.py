@@ -85,7 +85,7 @@ class ObservationResult:
     valid: bool
     """Whether every hard check passed and the consistency holds."""
     data: Json = ABSENT
-    """The normalised result; absent when the body could not be read, broke its schema, or was refused by normalisation."""
+    """The normalised result; absent when the body could not be read, broke its schema, or could not be normalised."""
     exposed: Json = ABSENT
     """The part that prompts and answers may see."""
     confidence: float = 0.0
