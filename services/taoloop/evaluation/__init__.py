@@ -1,0 +1,1 @@
+"""Programs that judge taoloop: so far the runner of public cases."""

@@ -1,0 +1,1 @@
+"""Runs files of public cases through the product's own functions and services."""

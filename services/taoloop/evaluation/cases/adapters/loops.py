@@ -1,0 +1,77 @@
+"""The loop on doubles of the other services: plans are thought as they are given, tools do as they are told."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Final
+
+from taoloop.core.calls import CallContext
+from taoloop.core.clock import Clock
+from taoloop.core.exact_json import Json
+from taoloop.core.settings import TelemetrySettings
+from taoloop.core.telemetry import Telemetry
+from taoloop.loop.app import config_of
+from taoloop.loop.driver import DriverServices
+from taoloop.loop.runs import Runs
+from taoloop.loop.settings import LoopSettings
+from taoloop.loop.step_runner import StepServices
+from taoloop.loop.tool_directory import ToolDirectory
+from taoloop.plan.acting import ActionResult, ExecuteRequest, ToolSummary
+from taoloop.plan.model import ThoughtPlan
+from taoloop.plan.task import Role, Task, Turn
+from taoloop.plan.thinking import ThinkResponse
+from taoloop.testing.run_log import InMemoryRunLog
+from taoloop.testing.services import ListedTools, ScriptedObservation, ScriptedThought
+from taoloop.tools.signature import Trust
+
+Play = Callable[[ExecuteRequest], Awaitable[ActionResult]]
+"""What a tool does with a call."""
+
+_MAX_AGE_SECONDS: Final = 60.0
+
+
+class PlayedAction:
+    """An `ActionPort` whose every tool is played by one function; it notes the calls in their order."""
+
+    def __init__(self, tools: tuple[str, ...], play: Play) -> None:
+        self.requests: list[ExecuteRequest] = []
+        self._listing = ListedTools(
+            tuple(ToolSummary(name=name, parameters={}, trust=Trust.TRUSTED) for name in dict.fromkeys(tools))
+        )
+        self._play = play
+
+    async def execute(self, request: ExecuteRequest, call: CallContext) -> ActionResult:  # noqa: ARG002 - the port's
+        """See `ActionPort.execute`."""
+        self.requests.append(request)
+        return await self._play(request)
+
+    async def list_tools(self, call: CallContext) -> ListedTools:  # noqa: ARG002 - the port's
+        """See `ActionPort.list_tools`."""
+        return self._listing
+
+
+def new_telemetry() -> Telemetry:
+    """Return telemetry that nobody collects."""
+    return Telemetry.build(TelemetrySettings(), "taoloop-cases")
+
+
+@asynccontextmanager
+async def runs_on_doubles(
+    plan: ThoughtPlan, action: PlayedAction, log: InMemoryRunLog, telemetry: Telemetry, clock: Clock
+) -> AsyncIterator[Runs]:
+    """Drive runs that all follow one plan; whatever still runs at the end is cancelled."""
+    services = DriverServices(
+        thought=ScriptedThought(ThinkResponse(outcome=plan)),
+        steps=StepServices(action=action, observation=ScriptedObservation(), clock=clock),
+        directory=ToolDirectory(action, clock, _MAX_AGE_SECONDS),
+        clock=clock,
+    )
+    config = config_of(LoopSettings(shutdown_grace_seconds=1.0))
+    async with Runs(services, log, config, telemetry, clock) as runs:
+        yield runs
+
+
+def task_with(state: Json) -> Task:
+    """Return a task with this session state; what its user says does not matter to a given plan."""
+    return Task(turns=(Turn(role=Role.USER, text="Follow the plan."),), state=state)

@@ -1,0 +1,1 @@
+"""What goes over real gRPC."""

@@ -1,0 +1,242 @@
+"""Inputs of every kind reach the product; further inputs of the kinds of `tests/cases`, made up here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from taoloop.core.clock import SystemClock
+from taoloop.evaluation.cases.adapters import ADAPTERS
+from taoloop.evaluation.cases.model import Case, Verdict
+from taoloop.evaluation.cases.running import run_case
+
+TOOLS = ["orders_get", "orders_search"]
+RESULTS = {"s1": {"id": 901, "name": "Ann", "tags": ["x", "y"], "a/b": {"~k": 1}, "none": None}, "1.t2": [{"v": 17}]}
+COUNT = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+
+
+def step(step_id: str, *depends_on: str, tool: str = "orders_get", **args: Any) -> dict[str, Any]:
+    return {"id": step_id, "tool": tool, "args": args, "depends_on": list(depends_on)}
+
+
+def plan(*steps: dict[str, Any]) -> dict[str, Any]:
+    return {"kind": "plan", "tools": TOOLS, "plan": {"steps": list(steps)}}
+
+
+def plan_run(*steps: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"kind": "plan_run", "plan": {"steps": list(steps)}, **more}
+
+
+def reference(**args: Any) -> dict[str, Any]:
+    return {"kind": "reference", "results": RESULTS, "args": args}
+
+
+def metadata(value: str) -> dict[str, Any]:
+    return {"kind": "grpc_metadata", "key": "x-note", "value": value}
+
+
+REFUSED_METADATA = {"outcome": "rejected", "error_class": "invalid_metadata", "executed": False}
+TOO_LARGE = {"status": "error", "error_class": "message_too_large", "attempts": 1, "breaker_failures": 0}
+
+ROWS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    (
+        "a step that waits for itself",
+        plan(step("a", "a")),
+        {"errors": [{"class": "dependency_cycle", "members": ["a"]}]},
+    ),
+    (
+        "two cycles are two faults",
+        plan(step("a", "b"), step("b", "a"), step("c", "d"), step("d", "c")),
+        {
+            "error_count": 2,
+            "errors": [
+                {"class": "dependency_cycle", "members": ["a", "b"]},
+                {"class": "dependency_cycle", "members": ["c", "d"]},
+            ],
+        },
+    ),
+    ("a plan without steps", plan(), {"outcome": "rejected", "errors": [{"class": "empty_plan"}]}),
+    ("order follows dependencies", plan(step("b", "a"), step("a")), {"outcome": "accepted", "order": ["a", "b"]}),
+    (
+        "a reference to a step that is waited for",
+        plan(step("a"), step("b", "a", x="REF(a,/id)")),
+        {"outcome": "accepted"},
+    ),
+    (
+        "a reference to a step that is not waited for",
+        plan(step("a"), step("b", x="REF(a,/id)")),
+        {"outcome": "rejected", "errors": [{"class": "undeclared_dependency"}]},
+    ),
+    (
+        "a described tool has its parameters",
+        {**plan(step("a", tool="t")), "tools": [{"name": "t", "parameters": COUNT}]},
+        {"errors": [{"class": "missing_parameter", "path": "/steps/0/args/n"}]},
+    ),
+    (
+        "of two ways to a step one fails",
+        plan_run(step("d", "b", "c"), step("b", "a"), step("c", "a"), step("a"), outcomes={"c": "error"}),
+        {
+            "states": {"a": "succeeded", "b": "succeeded", "c": "failed", "d": "skipped"},
+            "causes": {"c": "", "d": "c"},
+            "executions": 3,
+        },
+    ),
+    (
+        "a reference that holds nothing fails the step without a call",
+        plan_run(step("a"), step("b", "a", x="REF(a,/missing)"), step("c", "b")),
+        {"states": {"a": "succeeded", "b": "skipped", "c": "skipped"}, "order": ["a"]},
+    ),
+    (
+        "a bad plan does not run at all",
+        plan_run(step("x"), step("a", "b"), step("b", "a")),
+        {"outcome": "rejected", "error_class": "invalid_plan", "executed": False},
+    ),
+    (
+        "a reference inside of a text",
+        reference(t="no. REF(s1,/id) of REF(s1,/name)"),
+        {"resolved": {"t": "no. 901 of Ann"}},
+    ),
+    (
+        "references in lists and objects beside fixed values",
+        reference(a=["REF(s1,/tags)", {"b": "REF(1.t2,/0/v)"}], plain="x", n=5, e=[]),
+        {"resolved": {"a": [["x", "y"], {"b": 17}], "plain": "x", "n": 5, "e": []}},
+    ),
+    (
+        "an escaped pointer, and null",
+        reference(a="REF(s1,/a~1b/~0k)", n="REF(s1,/none)"),
+        {"resolved": {"a": 1, "n": None}},
+    ),
+    ("a whole result", reference(w="REF(1.t2,)"), {"resolved": {"w": [{"v": 17}]}}),
+    ("a pointer to nothing", reference(a="REF(s1,/x)"), {"error_class": "unresolved_reference", "executed": False}),
+    ("a list inside of a text", reference(a="x REF(s1,/tags)"), {"outcome": "rejected", "executed": False}),
+    (
+        "arguments that need a coercion",
+        {"kind": "tool_args", "schema": COUNT, "args_text": '{"n": "-12"}'},
+        {"outcome": "accepted", "args": {"n": -12}, "coerced": ["/n"]},
+    ),
+    (
+        "arguments that are cut off",
+        {"kind": "tool_args", "schema": COUNT, "args_text": '{"n": 1'},
+        {"outcome": "rejected", "error_class": "malformed_arguments", "executed": False, "includes": ["position"]},
+    ),
+    (
+        "calls without ids",
+        {"kind": "tool_calls", "calls": [{"name": "a", "args": {}}, {"id": None, "name": "a", "args": {}}]},
+        {"executions": 2, "unique_ids": True},
+    ),
+    (
+        "one call is left for a result without id",
+        {
+            "kind": "tool_results",
+            "pending": [{"id": "x", "name": "s"}, {"id": "y", "name": "t"}],
+            "results": [{"id": None, "name": "t", "data": 1}, {"id": "x", "name": "s", "data": 2}],
+        },
+        {"outcome": "accepted", "paired": {"x": 2, "y": 1}},
+    ),
+    (
+        "numbers of one value are one argument",
+        {
+            "kind": "call_sequence",
+            "threshold": 2,
+            "calls": [{"tool": "a", "args": {"x": 1.0}, "result": 1}, {"tool": "a", "args": {"x": 1}, "result": 1.0}],
+        },
+        {"loop_detected": True, "at_call": 2},
+    ),
+    (
+        "a whole object at the token limit",
+        {"kind": "llm_output", "text": '{"a": 1}', "finish_reason": "length"},
+        {"outcome": "rejected", "error_class": "truncated", "executed": False},
+    ),
+    (
+        "the spelling of numbers matters",
+        {
+            "kind": "schema_instance",
+            "schema_text": '{"maximum": 9007199254740992}',
+            "instance_text": "9007199254740993",
+        },
+        {"valid": False},
+    ),
+    (
+        "a message of exactly the limit",
+        {"kind": "grpc_size", "limit_bytes": 65536, "response_bytes": 65536},
+        {"status": "success"},
+    ),
+    ("a message of one byte more", {"kind": "grpc_size", "limit_bytes": 65536, "response_bytes": 65537}, TOO_LARGE),
+    (
+        "a request that is too large never leaves",
+        {"kind": "grpc_size", "limit_bytes": 65536, "request_bytes": 70000},
+        {**TOO_LARGE, "attempts": 0},
+    ),
+    ("printable metadata", metadata("plain, with spaces"), {"roundtrip": True}),
+    ("metadata with a line feed", metadata("a\nb"), REFUSED_METADATA),
+    ("metadata with an accent", metadata("é"), REFUSED_METADATA),
+    (
+        "a message with a line feed and a percent",
+        {"kind": "grpc_status_message", "value": "a\n100%20 😀"},
+        {"roundtrip": True},
+    ),
+    (
+        "a chain whose first step is in time",
+        {"kind": "grpc_deadline", "client_deadline_s": 0.5, "tool_s": 0.2},
+        {"client_status": "DEADLINE_EXCEEDED", "within_s": 1.0, "steps_started_after_deadline": 0},
+    ),
+    (
+        "a run that is in time",
+        {"kind": "grpc_deadline", "client_deadline_s": 10, "tool_s": 0.01},
+        {"client_status": "OK", "steps_started": 3, "run_outcome": "answered"},
+    ),
+    (
+        "a tool that is always busy",
+        {"kind": "http_server", "behaviour": "always", "status": 503},
+        {"error_class": "http_5xx", "requests_on_wire": 1},
+    ),
+    (
+        "a small body that unpacks within the limit",
+        {"kind": "http_server", "behaviour": "gzip_zeros", "decoded_bytes": 1000, "limit_bytes": 1024},
+        {"error_class": "unexpected_content_type", "requests_on_wire": 1},
+    ),
+    ("accepted work is pending", {"kind": "http_response", "status": 202}, {"status": "pending"}),
+    ("a body that is cut off", {"kind": "http_response", "status": 200, "body": '{"a":'}, {"status": "error"}),
+    (
+        "a value with a slash",
+        {"kind": "path_param", "template": "/u/{id}/x", "params": {"id": "a/b"}},
+        {"outcome": "accepted", "path": "/u/a%2Fb/x"},
+    ),
+]
+
+
+def case_of(case_input: dict[str, Any], expect: dict[str, Any]) -> Case:
+    kind: str = case_input["kind"]
+    return Case(line=1, case_id="T-1", component="grpc", kind=kind, input=case_input, expect=expect)
+
+
+@pytest.mark.parametrize(("case_input", "expect"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+async def test_an_input_of_a_known_kind_is_judged_by_the_product(
+    case_input: dict[str, Any], expect: dict[str, Any]
+) -> None:
+    result = await run_case(case_of(case_input, expect), ADAPTERS, SystemClock())
+
+    assert (result.verdict, result.reason) == (Verdict.PASS, "")
+
+
+@pytest.mark.parametrize(
+    ("case_input", "reason"),
+    [
+        ({"kind": "llm_output", "text_gen": {"repeat": "x"}}, "how text_gen builds a text is not described"),
+        (plan_run(step("a"), outcomes={"a": "maybe"}), "an outcome is error, failed, timeout, "),
+        ({"kind": "tool_calls", "calls": {}}, "calls is no list"),
+        ({"kind": "tool_calls", "calls": [{"id": "a"}]}, "a call has no 'name'"),
+        ({"kind": "call_sequence", "threshold": 1, "calls": []}, "a threshold below 2 makes no loop"),
+        ({"kind": "grpc_size", "limit_bytes": 10, "response_bytes": 1}, "no such limit can be set: "),
+        ({"kind": "http_server", "behaviour": "always", "status": 429, "max_attempts": 2}, "no retry layer repeats"),
+        ({"kind": "http_server", "behaviour": "sleep"}, "no server behaves as sleep"),
+        ({"kind": "normalise", "type": "colour", "value": "red"}, "the product does not normalise a colour yet"),
+        ({"kind": "normalise", "type": "date", "value": "1 May", "unit": "s"}, "nothing reads unit of a date"),
+    ],
+)
+async def test_an_input_that_cannot_be_fed_in_is_unsupported(case_input: dict[str, Any], reason: str) -> None:
+    result = await run_case(case_of(case_input, {"outcome": "accepted"}), ADAPTERS, SystemClock())
+
+    assert result.verdict is Verdict.UNSUPPORTED
+    assert result.reason.startswith(reason)
