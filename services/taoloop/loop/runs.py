@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Final, Self
+
+from opentelemetry.context import Context
+from opentelemetry.trace import Span
 
 from taoloop.core.calls import CallContext
 from taoloop.core.clock import Clock
@@ -15,7 +19,8 @@ from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.core.ids import new_id
 from taoloop.core.logs import EventLog, log_context
 from taoloop.core.telemetry import Telemetry, names
-from taoloop.core.telemetry.names import Attribute
+from taoloop.core.telemetry.names import Attribute, Operation
+from taoloop.core.telemetry.tracing import current_traceparent, link_to
 from taoloop.loop.acceptance import accept
 from taoloop.loop.driver import DriverServices, RunDriver
 from taoloop.loop.inputs import accept_input, find_repeat
@@ -171,9 +176,16 @@ class Runs:
         """Return one page of the tenant's runs, newest first."""
         size = min(request.page_size or DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
         run_ids = await self._log.list_runs(call.tenant, size, request.page_token, call.deadline)
-        runs = [await self.get(run_id, call) for run_id in run_ids]
-        wanted = tuple(run for run in runs if request.outcome is None or run.outcome is request.outcome)
+        runs = [await self._summary(run_id, call) for run_id in run_ids]
+        wanted = tuple(run for run in runs if run and (request.outcome is None or run.outcome is request.outcome))
         return ListRunsResponse(runs=wanted, next_page_token=run_ids[-1] if len(run_ids) == size else "")
+
+    async def _summary(self, run_id: str, call: CallContext) -> RunSummary | None:
+        """Return where a listed run stands; None between its entry and its first event, and past its retention."""
+        try:
+            return await self.get(run_id, call)
+        except UnknownRun:
+            return None
 
     async def provide_input(self, request: ProvideInputRequest, call: CallContext) -> ProvideInputResponse:
         """Take the answer to a run's question; the run goes on without the caller.
@@ -192,7 +204,7 @@ class Runs:
         sequence = state.last_sequence + 1
         writer = self._writer(state, call.tenant)
         await writer.emit(RunResumed(reason="input", input=given))
-        await self._drive(writer, self._detached(call))
+        await self._drive(writer, self._detached(call), is_resumed=True)
         return ProvideInputResponse(run_id=state.run_id, next_sequence=sequence)
 
     async def cancel(self, request: CancelRunRequest, call: CallContext) -> Outcome:
@@ -246,29 +258,28 @@ class Runs:
     async def _start(self, writer: RunWriter, call: CallContext) -> _Open:
         """Write a run's first event, so that it can be watched from now on, and begin to drive it."""
         tools = await self._services.directory.tools(call)
-        await writer.emit(RunStarted(task=writer.state.task, catalogue_digest=tools.catalogue_digest))
+        await writer.emit(_started(writer.state.task, tools.catalogue_digest))
         return await self._drive(writer, call)
 
     def _writer(self, state: RunState, tenant: str) -> RunWriter:
         return RunWriter(self._log, tenant, state, self._clock, self._config.log_timeout_seconds)
 
-    async def _drive(self, writer: RunWriter, call: CallContext) -> _Open:
+    async def _drive(self, writer: RunWriter, call: CallContext, *, is_resumed: bool = False) -> _Open:
         run_id = writer.state.run_id
         if run_id in self._open:
             raise RunConflict(f"Run {run_id} is driven already.", metadata={"run_id": run_id})
-        work = self._group.create_task(self._work(writer, call), name=f"run {run_id}")
+        work = self._group.create_task(self._work(writer, call, is_resumed), name=f"run {run_id}")
         self._open[run_id] = opened = _Open(writer, work)
         self._telemetry.metrics.gauge(names.OPEN_RUNS).set(len(self._open))
         # A task that is cancelled before its first step runs nothing at all, and the run's end would not be written.
         await self._clock.sleep(0)
         return opened
 
-    async def _work(self, writer: RunWriter, call: CallContext) -> None:
+    async def _work(self, writer: RunWriter, call: CallContext, is_resumed: bool) -> None:
         """Drive one run to its end; what goes wrong on the way is told by the log, or to the operator."""
         state = writer.state
-        attributes = {Attribute.RUN_ID: state.run_id, Attribute.CONVERSATION_ID: state.task.session_id or None}
         try:
-            with log_context(run_id=state.run_id), self._telemetry.tracing.span(names.RUN_SPAN, attributes) as span:
+            with log_context(run_id=state.run_id), self._span(state, is_resumed) as span:
                 driver = RunDriver(self._services, writer, self._config.limits, self._config.max_parallel_steps)
                 await driver.drive(call)
                 span.set_attribute(Attribute.RUN_OUTCOME, str(state.finished.outcome) if state.finished else "unknown")
@@ -280,6 +291,19 @@ class Runs:
             del self._open[state.run_id]
             self._count(state)
             writer.close()
+
+    def _span(self, state: RunState, is_resumed: bool) -> AbstractContextManager[Span]:
+        """Open the run's span: in its caller's trace, or in a new one that links to the first where the run goes on."""
+        attributes = {
+            Attribute.OPERATION_NAME: Operation.INVOKE_AGENT,
+            Attribute.AGENT_NAME: names.AGENT_NAME,
+            Attribute.RUN_ID: state.run_id,
+            Attribute.CONVERSATION_ID: state.task.session_id or None,
+        }
+        if not is_resumed:
+            return self._telemetry.tracing.span(names.RUN_SPAN, attributes)
+        links = link_to({"traceparent": state.traceparent})
+        return self._telemetry.tracing.span(names.RUN_SPAN, attributes, parent=Context(), links=links)
 
     def _count(self, state: RunState) -> None:
         metrics = self._telemetry.metrics
@@ -300,3 +324,7 @@ class Runs:
         """Return the context of a run that its caller does not wait for: bounded by its own wall time alone."""
         longest = self._config.limits.max_wall_time_seconds + self._config.log_timeout_seconds
         return replace(call, deadline=Deadline.after(longest, self._clock))
+
+
+def _started(task: Task, catalogue_digest: str) -> RunStarted:
+    return RunStarted(task=task, catalogue_digest=catalogue_digest, traceparent=current_traceparent())

@@ -70,6 +70,7 @@ class RunState:
     run_id: str
     task: Task = field(default_factory=Task)
     catalogue_digest: str = ""
+    traceparent: str = ""
     started_at: datetime | None = None
     updated_at: datetime | None = None
     last_sequence: int = 0
@@ -156,6 +157,7 @@ class RunState:
     def _start(self, started: RunStarted, at: datetime) -> None:
         self.task = started.task or Task()
         self.catalogue_digest = started.catalogue_digest
+        self.traceparent = started.traceparent
         self.started_at = self._active_since = at
 
     @_take.register

@@ -237,6 +237,8 @@ class RunStarted:
     """What it is asked to do, with every default filled in."""
     catalogue_digest: str = ""
     """Digest of the catalogue that it is pinned to."""
+    traceparent: str = ""
+    """W3C `traceparent` of the trace in which it began; the traces of later hosts and of answers link to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,6 +56,4 @@ def error_of(failure: ThinkFailure) -> TaoError:
     """Return the error that a worker met; a reason that this version does not know is an internal error."""
     # The first class below the root that has the reason, since children may inherit it.
     known = next((cls for cls in error_classes()[1:] if cls.reason == failure.reason), InternalError)
-    return known(
-        failure.message, metadata=failure.metadata, retry_after_seconds=failure.retry_after_seconds
-    )
+    return known(failure.message, metadata=failure.metadata, retry_after_seconds=failure.retry_after_seconds)

@@ -48,6 +48,8 @@ class Lease:
     """The queue's own name for the entry."""
     job: ThinkJob | None
     """None when the entry could not be read; it can only be set aside."""
+    waited_seconds: float = 0.0
+    """How long the entry had waited when it was handed out."""
     deliveries: int = 1
     """How often the entry was handed out, this time included."""
     fault: str = ""

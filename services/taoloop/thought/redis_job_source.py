@@ -160,7 +160,18 @@ class RedisJobSource:
             job, fault = self._codec.job(fields), ""
         except UnreadableEntry as error:
             job, fault = None, str(error)
-        return Lease(entry_id=entry_id.decode(), job=job, deliveries=deliveries, fault=fault)
+        return Lease(
+            entry_id=entry_id.decode(),
+            job=job,
+            waited_seconds=self._waited_seconds(entry_id),
+            deliveries=deliveries,
+            fault=fault,
+        )
+
+    def _waited_seconds(self, entry_id: bytes) -> float:
+        """Return how long an entry waited: its id begins with the server's time in milliseconds."""
+        added = int(entry_id.partition(b"-")[0]) / 1000
+        return max(0.0, self._patience.clock.now().timestamp() - added)
 
     async def _deliveries(self, client: Redis, entry_id: bytes) -> int:
         """Return how often an entry was handed out: the server's own count, which survives a worker's death."""

@@ -101,6 +101,7 @@ class ThoughtWorker:
         return list(leases)
 
     async def _work(self, lease: Lease) -> None:
+        self._telemetry.metrics.histogram(names.QUEUE_WAIT).observe(lease.waited_seconds)
         try:
             cause = _cause_to_set_aside(lease)
             if lease.job is None or cause:
@@ -128,9 +129,7 @@ class ThoughtWorker:
             return ThinkReply(failure_of(DeadlineExceeded(f"Job {job.job_id} waited past its deadline.")))
         with (
             log_context(run_id=job.request.run_id),
-            self._telemetry.tracing.span(
-                names.queue_span(), {names.Attribute.MESSAGING_MESSAGE_ID: job.job_id}, parent=extract(job.trace)
-            ),
+            self._telemetry.tracing.span(names.queue_span(), _messaging(job), parent=extract(job.trace)),
         ):
             try:
                 return ThinkReply(await asyncio.to_thread(self._mind.think, job.request))
@@ -149,3 +148,12 @@ def _cause_to_set_aside(lease: Lease) -> str:
     if lease.deliveries > MAX_DELIVERIES:
         return f"handed out {lease.deliveries} times without an answer"
     return ""
+
+
+def _messaging(job: ThinkJob) -> dict[names.Attribute, str]:
+    return {
+        names.Attribute.MESSAGING_SYSTEM: "redis",
+        names.Attribute.MESSAGING_DESTINATION: "thought",
+        names.Attribute.MESSAGING_OPERATION: "process",
+        names.Attribute.MESSAGING_MESSAGE_ID: job.job_id,
+    }

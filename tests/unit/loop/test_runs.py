@@ -8,6 +8,7 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 
 import pytest
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from taoloop.core.calls import CallContext
 from taoloop.core.clock import SystemClock
@@ -59,7 +60,15 @@ CONFIG = RunsConfig(
 class Host:
     """A host of runs on doubles."""
 
-    def __init__(self, runs: Runs, log: InMemoryRunLog, action: ScriptedAction, telemetry: Telemetry) -> None:
+    def __init__(
+        self,
+        runs: Runs,
+        log: InMemoryRunLog,
+        action: ScriptedAction,
+        telemetry: Telemetry,
+        exporter: InMemorySpanExporter,
+    ) -> None:
+        self.exporter = exporter
         self.runs = runs
         self.log = log
         self.action = action
@@ -75,7 +84,8 @@ async def hang(_: ExecuteRequest) -> JsonValue:
 async def host(
     *thoughts: ThinkResponse, action: ScriptedAction | None = None, log: InMemoryRunLog | None = None
 ) -> AsyncIterator[Host]:
-    telemetry = Telemetry.build(TelemetrySettings(), "test")
+    exporter = InMemorySpanExporter()
+    telemetry = Telemetry.build(TelemetrySettings(), "test", exporter=exporter)
     action = action or ScriptedAction({"find": {"n": 1}})
     log = log or InMemoryRunLog()
     services = DriverServices(
@@ -85,7 +95,7 @@ async def host(
         clock=CLOCK,
     )
     async with Runs(services, log, CONFIG, telemetry, CLOCK) as runs:
-        yield Host(runs, log, action, telemetry)
+        yield Host(runs, log, action, telemetry, exporter)
 
 
 def call(seconds: float = 5.0, tenant: str = "acme") -> CallContext:
@@ -181,6 +191,21 @@ async def test_a_question_is_answered_and_the_run_goes_on() -> None:
     assert len(here.action.requests) == 1
 
 
+async def test_a_run_that_goes_on_does_so_in_a_trace_of_its_own_that_links_to_the_first() -> None:
+    async with host(ASK, PLAN) as here:
+        with here.telemetry.tracing.span("who asks"):
+            run_id = (await events_of(here))[0].run_id
+        given = ProvidedInput(input_id=INPUT_ID, values={"id": "A1"})
+        with here.telemetry.tracing.span("who answers"):
+            reply = await here.runs.provide_input(ProvideInputRequest(run_id=run_id, input=given), call())
+        assert [event async for event in here.runs.watch(run_id, reply.next_sequence, call())]
+
+    first, second = [span for span in here.exporter.get_finished_spans() if span.name == names.RUN_SPAN]
+    traces = {span.name: span.context.trace_id for span in here.exporter.get_finished_spans()}
+    assert second.context.trace_id not in {traces["who asks"], traces["who answers"]}
+    assert [link.context.trace_id for link in second.links] == [first.context.trace_id]
+
+
 async def test_an_answer_that_nobody_waits_for_is_refused() -> None:
     async with host(PLAN) as here:
         run_id = (await events_of(here))[0].run_id
@@ -252,6 +277,16 @@ async def test_a_run_whose_host_died_before_its_first_event_is_begun_by_who_asks
 
     assert {event.run_id for event in events} == {"f" * 32}
     assert outcome_of(events) is Outcome.ANSWERED
+
+
+async def test_run_that_is_entered_and_has_no_event_yet_does_not_spoil_the_list() -> None:
+    entered = NewRun(tenant="acme", run_id="f" * 32, request_id="q2", task_digest="d", created_at=CLOCK.now())
+    async with host(ASK) as here:
+        await events_of(here)
+        await here.log.create(entered, Deadline.after(1.0, CLOCK))
+        page = await here.runs.list(ListRunsRequest(), call())
+
+    assert [run.request_id for run in page.runs] == ["q1"]
 
 
 async def test_runs_are_listed_with_where_they_stand() -> None:

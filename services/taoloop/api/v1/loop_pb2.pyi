@@ -726,8 +726,11 @@ class RunStarted(_message.Message):
 
     TASK_FIELD_NUMBER: _builtins.int
     CATALOGUE_DIGEST_FIELD_NUMBER: _builtins.int
+    TRACEPARENT_FIELD_NUMBER: _builtins.int
     catalogue_digest: _builtins.str
     """Digest of the catalogue that it is pinned to."""
+    traceparent: _builtins.str
+    """W3C `traceparent` of the trace in which it began; the traces of later hosts and of answers link to it."""
     @_builtins.property
     def task(self) -> Global___Task:
         """What it is asked to do, with every default filled in."""
@@ -737,10 +740,11 @@ class RunStarted(_message.Message):
         *,
         task: Global___Task | None = ...,
         catalogue_digest: _builtins.str = ...,
+        traceparent: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["task", b"task"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["catalogue_digest", b"catalogue_digest", "task", b"task"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["catalogue_digest", b"catalogue_digest", "task", b"task", "traceparent", b"traceparent"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
