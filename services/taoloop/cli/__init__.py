@@ -1,0 +1,1 @@
+"""The `taoloop` command: runs the services and talks to them."""

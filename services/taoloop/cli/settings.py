@@ -1,0 +1,16 @@
+"""Settings of the commands that call services."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from taoloop.core.settings import GrpcSettings, ServiceSettings
+
+
+class CliSettings(ServiceSettings):
+    """What the commands read from the environment; an option of the command line wins."""
+
+    loop_address: str = Field(default="127.0.0.1:7701", description="Where the commands reach the loop service.")
+    action_address: str = Field(default="127.0.0.1:7702", description="Where the commands reach the action service.")
+    tenant: str = Field(default="default", description="The tenant that the commands speak for.")
+    grpc: GrpcSettings = Field(default_factory=GrpcSettings, description="Channels.")

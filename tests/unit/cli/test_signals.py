@@ -1,0 +1,33 @@
+"""Rules of stopping by signals."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+
+import pytest
+
+from taoloop.cli.signals import stop_signals
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_the_first_signal_asks_to_stop(number: signal.Signals) -> None:
+    with stop_signals() as stop:
+        os.kill(os.getpid(), number)
+        async with asyncio.timeout(5):
+            await stop.wait()
+        assert repr(stop) == "<StopSignals [1 received]>"
+
+
+async def test_the_second_signal_cancels_what_goes_on() -> None:
+    async def work() -> None:
+        with stop_signals() as stop:
+            stop.receive(signal.SIGTERM)
+            await stop.wait()
+            stop.receive(signal.SIGTERM)
+            await asyncio.Event().wait()
+
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(work())
+    assert task.cancelled()
