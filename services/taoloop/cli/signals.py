@@ -8,16 +8,23 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from taoloop.core.logs import EventLog
+
+_log = EventLog(__name__)
+
 
 class StopSignals:
     """What the process was asked to do by signals.
 
     Args:
-        main: The task that is cancelled by the second signal.
+        main: The task that is cancelled by the second signal, or when stopping in order takes too long.
+        limit_seconds: How long stopping in order may take.
     """
 
-    def __init__(self, main: asyncio.Task[object]) -> None:
+    def __init__(self, main: asyncio.Task[object], limit_seconds: float) -> None:
         self._main = main
+        self._limit_seconds = limit_seconds
+        self._overdue: asyncio.TimerHandle | None = None
         self._asked = asyncio.Event()
         self._count = 0
 
@@ -32,24 +39,42 @@ class StopSignals:
         """Take note of one signal."""
         self._count += 1
         self._asked.set()
-        if self._count == 2:
+        if self._count == 1:
+            self._overdue = asyncio.get_running_loop().call_later(self._limit_seconds, self._give_up)
+        elif self._count == 2:
             self._main.cancel()  # what is open is closed, without a grace period
-        elif self._count > 2:
+        else:
             os._exit(128 + number)
+
+    def close(self) -> None:
+        """Stop measuring how long stopping takes."""
+        if self._overdue is not None:
+            self._overdue.cancel()
+
+    def _give_up(self) -> None:
+        waiting = sorted(task.get_name() for task in asyncio.all_tasks())
+        named = [name for name in waiting if not name.startswith("Task-")]
+        _log.error("process_stop_overdue", limit_seconds=self._limit_seconds, tasks=", ".join(named))
+        self._main.cancel()
 
 
 @contextmanager
-def stop_signals() -> Iterator[StopSignals]:
-    """Listen to SIGTERM and SIGINT for the block, in the running loop's main task."""
+def stop_signals(limit_seconds: float) -> Iterator[StopSignals]:
+    """Listen to SIGTERM and SIGINT for the block, in the running loop's main task.
+
+    Args:
+        limit_seconds: How long stopping in order may take after the first signal; then the main task is cancelled.
+    """
     main = asyncio.current_task()
     assert main is not None
     loop = asyncio.get_running_loop()
-    stop = StopSignals(main)
+    stop = StopSignals(main, limit_seconds)
     numbers = (signal.SIGTERM, signal.SIGINT)
     for number in numbers:
         loop.add_signal_handler(number, stop.receive, number)
     try:
         yield stop
     finally:
+        stop.close()
         for number in numbers:
             loop.remove_signal_handler(number)

@@ -214,14 +214,7 @@ class RunDriver:
             return
         if error.reason == "CATALOGUE_MISMATCH":
             self._services.directory.forget()
-        fault = Fault(
-            code=FaultCode.SERVICE_UNAVAILABLE,
-            stage=FaultStage.LOOP,
-            message=f"{error.reason}: {error.message}",
-            retriable=isinstance(error, BackendUnavailable) or error.retry_after_seconds is not None,
-            retry_after_seconds=error.retry_after_seconds,
-        )
-        await self._finish(Outcome.FAILED, fault=fault)
+        await self._finish(Outcome.FAILED, fault=fault_of(error))
 
     async def _finish(self, outcome: Outcome, *, fault: Fault | None = None) -> None:
         state = self._writer.state
@@ -231,6 +224,17 @@ class RunDriver:
         await self._writer.emit(
             RunFinished(outcome=outcome, fault=fault, usage=state.usage, duration_seconds=max(0.0, seconds))
         )
+
+
+def fault_of(error: TaoError) -> Fault:
+    """Return the fault of a run that a service, or the log, did not serve."""
+    return Fault(
+        code=FaultCode.SERVICE_UNAVAILABLE,
+        stage=FaultStage.LOOP,
+        message=f"{error.reason}: {error.message}",
+        retriable=isinstance(error, BackendUnavailable) or error.retry_after_seconds is not None,
+        retry_after_seconds=error.retry_after_seconds,
+    )
 
 
 def _is_first_cause(record: StepRecord) -> bool:

@@ -14,7 +14,14 @@ from opentelemetry.trace import Span
 from taoloop.core.calls import CallContext
 from taoloop.core.clock import Clock
 from taoloop.core.deadlines import Deadline
-from taoloop.core.errors import DeadlineExceeded, RunConflict, TaoError, TooManyRuns, UnknownRun
+from taoloop.core.errors import (
+    BackendUnavailable,
+    DeadlineExceeded,
+    RunConflict,
+    TaoError,
+    TooManyRuns,
+    UnknownRun,
+)
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.core.ids import new_id
 from taoloop.core.logs import EventLog, log_context
@@ -22,8 +29,9 @@ from taoloop.core.telemetry import Telemetry, names
 from taoloop.core.telemetry.names import Attribute, Operation
 from taoloop.core.telemetry.tracing import current_traceparent, link_to
 from taoloop.loop.acceptance import accept
-from taoloop.loop.driver import DriverServices, RunDriver
+from taoloop.loop.driver import DriverServices, RunDriver, fault_of
 from taoloop.loop.inputs import accept_input, find_repeat
+from taoloop.loop.late_end import write_end_late
 from taoloop.loop.limits import RunLimits
 from taoloop.loop.ports import NewRun, RunLog
 from taoloop.loop.state import RunState
@@ -132,9 +140,11 @@ class Runs:
             while (written := await events.get()) is not None:
                 yield written
         finally:
-            # Whoever stops reading ends the run; one that has ended is not touched by this.
-            opened.work.cancel()
-            await asyncio.wait([opened.work])
+            # Whoever stops reading ends the run; one that has ended is not touched by this, and one that was given up
+            # goes on until its end is written.
+            if opened.failure is None:
+                opened.work.cancel()
+                await asyncio.wait([opened.work])
         if opened.failure is not None:
             raise opened.failure
         if call.deadline.is_expired:
@@ -286,11 +296,25 @@ class Runs:
         except TaoError as error:
             # Raising here would end every other run of this host; the caller, if one waits, is told by `run`.
             self._open[state.run_id].failure = error
+            writer.close()
             _log.warning("run_abandoned", run_id=state.run_id, reason=error.reason)
+            if isinstance(error, BackendUnavailable):
+                state = await self._end_late(writer, error) or state
         finally:
             del self._open[state.run_id]
             self._count(state)
             writer.close()
+
+    async def _end_late(self, writer: RunWriter, error: BackendUnavailable) -> RunState | None:
+        """Write the end of a run that was given up, as soon as the log takes it."""
+        return await write_end_late(
+            self._log,
+            writer.tenant,
+            writer.state.run_id,
+            fault_of(error),
+            self._clock,
+            timeout_seconds=self._config.log_timeout_seconds,
+        )
 
     def _span(self, state: RunState, is_resumed: bool) -> AbstractContextManager[Span]:
         """Open the run's span: in its caller's trace, or in a new one that links to the first where the run goes on."""

@@ -22,9 +22,7 @@ class ObservationSettings(ServiceSettings):
     telemetry: TelemetrySettings = Field(
         default=TelemetrySettings(metrics_port=9703), description="Traces and metrics."
     )
-    catalogue: Path = Field(
-        default=Path("catalogue"), description="Directory, file or bundle of the tools whose results are judged."
-    )
+    catalogue: Path = Field(description="Directory, file or bundle of the tools whose results are judged.")
     observation_listen: str = Field(
         default="127.0.0.1:7703",
         description="Address that the observation service listens on; port 0 takes a free one.",

@@ -16,16 +16,16 @@ from pydantic_settings import BaseSettings
 from taoloop.action.app import action_component
 from taoloop.action.settings import ActionSettings
 from taoloop.core.clock import Clock, SystemClock
-from taoloop.core.errors import ConfigurationError
+from taoloop.core.errors import CatalogueInvalid, ConfigurationError
 from taoloop.core.settings import load_settings
 from taoloop.core.telemetry import Telemetry
 from taoloop.loop.app import loop_component
 from taoloop.loop.settings import LoopSettings
 from taoloop.observation.app import observation_component
 from taoloop.observation.settings import ObservationSettings
-from taoloop.testing.mock_tools import PROFILES, MockTools
+from taoloop.testing.mock_tools import PROFILES, FaultProfile, MockTools
 from taoloop.testing.ports import LOOPBACK, free_ports
-from taoloop.testing.tool_samples import read_samples
+from taoloop.testing.tool_samples import SampleInvalid, read_samples
 from taoloop.testing.valkey import EmbeddedValkey
 from taoloop.thought.app import thought_component, worker_process
 from taoloop.thought.settings import ThoughtSettings, ThoughtWorkerSettings
@@ -76,7 +76,7 @@ class StackOptions:
             keeps them in a temporary directory that is removed at the end.
         ports: None takes free ones.
         is_mocked: Whether the tools are played from their samples; else the catalogue's own bases are called.
-        mock_profile: Name of the mock tools' fault profile.
+        mock_profile: How often the mock tools fail, and how long they take.
         mock_seed: Makes the sequence of faults repeatable; None takes a new one.
         settings: What differs from the defaults and the environment: name of a deployable, such as `loop`, to
             values by field, a group's members in a mapping of their own.
@@ -87,7 +87,7 @@ class StackOptions:
     data_directory: Path | None = None
     ports: StackPorts | None = None
     is_mocked: bool = True
-    mock_profile: str = "ok"
+    mock_profile: FaultProfile = PROFILES["ok"]
     mock_seed: int | None = None
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     exporter: SpanExporter | None = None
@@ -203,15 +203,18 @@ class _Builder:
         )
 
     async def _mock(self) -> MockTools:
-        profile = PROFILES.get(self._options.mock_profile)
-        if profile is None:
-            raise ConfigurationError(
-                f"There is no fault profile {self._options.mock_profile}; there are {', '.join(PROFILES)}.",
-                metadata={"profile": self._options.mock_profile},
-            )
         catalogue = await asyncio.to_thread(read_catalogue, self._options.catalogue)
         path = self._options.catalogue
-        samples = await asyncio.to_thread(read_samples, path if path.is_dir() else path.parent, catalogue)
+        try:
+            samples = await asyncio.to_thread(read_samples, path if path.is_dir() else path.parent, catalogue)
+        except SampleInvalid as exc:
+            raise CatalogueInvalid(str(exc), metadata={"path": str(path)}) from exc
+        if not any(samples.values()):
+            raise ConfigurationError(
+                f"The catalogue at {path} has no samples that the mock tools could answer with; call the real tools.",
+                metadata={"catalogue": str(path)},
+            )
+        profile = self._options.mock_profile
         mock = MockTools(catalogue, samples, profile, seed=self._options.mock_seed, port=self._ports.mock)
         try:
             return await self._stack.enter_async_context(mock)

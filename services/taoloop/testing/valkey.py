@@ -36,6 +36,7 @@ class EmbeddedValkey:
         self._port = port
         self._clock = clock or SystemClock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._guard: subprocess.Popen[bytes] | None = None
         self._lock: IO[bytes] | None = None
 
     def __repr__(self) -> str:
@@ -80,6 +81,7 @@ class EmbeddedValkey:
                 f"Port {self._port}, which the embedded Valkey needs, is taken.", metadata={"port": str(self._port)}
             )
         self._process = self._spawn(binary)
+        self._guard = _guard(self._process.pid)
         try:
             await self._wait_until_ready()
         except BaseException:
@@ -102,6 +104,7 @@ class EmbeddedValkey:
             finally:
                 process.wait()
                 self._process = None
+                self._dismiss_guard()
         self._free_directory()
 
     def kill(self) -> None:
@@ -110,6 +113,13 @@ class EmbeddedValkey:
             self._process.kill()
             self._process.wait()
             self._process = None
+            self._dismiss_guard()
+
+    def _dismiss_guard(self) -> None:
+        if self._guard is not None:
+            self._guard.kill()
+            self._guard.communicate()
+            self._guard = None
 
     def _spawn(self, binary: Path) -> subprocess.Popen[bytes]:
         # In a session of its own: Ctrl-C goes to a terminal's whole process group, and the server must outlive its
@@ -168,6 +178,17 @@ class EmbeddedValkey:
         if self._lock is not None:
             self._lock.close()
             self._lock = None
+
+
+def _guard(pid: int) -> subprocess.Popen[bytes]:
+    """Start what ends the server when this process dies without doing so: it waits for the end of its input."""
+    return subprocess.Popen(  # noqa: S603 - a fixed command and a number
+        ["/bin/sh", "-c", 'read -r _; kill "$0"', str(pid)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
 
 
 def _binary() -> Path:

@@ -10,7 +10,7 @@ from taoloop.core.settings import GrpcSettings
 Arguments = tuple[tuple[str, int | str], ...]
 
 KEEPALIVE_TIME: Final = "grpc.keepalive_time_ms"
-MIN_PING_INTERVAL: Final = "grpc.http2.min_recv_ping_interval_without_data_ms"
+MIN_PING_INTERVAL: Final = "grpc.http2.min_ping_interval_without_data_ms"
 
 # Calls are spread over all addresses of a headless service; no retry policy, so that nothing is sent twice.
 _SERVICE_CONFIG = json.dumps({"loadBalancingConfig": [{"round_robin": {}}]})

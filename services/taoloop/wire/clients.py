@@ -21,10 +21,14 @@ from taoloop.plan.acting import (
     ExecuteResponse,
     GetToolRequest,
     GetToolResponse,
+    ListApprovalsRequest,
+    ListApprovalsResponse,
     ListEffectsRequest,
     ListEffectsResponse,
     ListToolsRequest,
     ListToolsResponse,
+    ReconcileEffectRequest,
+    ReconcileEffectResponse,
     ResolveEffectRequest,
     ResolveEffectResponse,
     ToolSummary,
@@ -119,6 +123,20 @@ class ActionClient:
             DecideApprovalResponse,
             pb.DecideApprovalResponse,
         )
+        self._list_approvals = UnaryRpc(
+            channel,
+            f"{_ACTION}/ListApprovals",
+            pb.ListApprovalsRequest,
+            ListApprovalsResponse,
+            pb.ListApprovalsResponse,
+        )
+        self._reconcile_effect = UnaryRpc(
+            channel,
+            f"{_ACTION}/ReconcileEffect",
+            pb.ReconcileEffectRequest,
+            ReconcileEffectResponse,
+            pb.ReconcileEffectResponse,
+        )
         self._list_effects = UnaryRpc(
             channel, f"{_ACTION}/ListEffects", pb.ListEffectsRequest, ListEffectsResponse, pb.ListEffectsResponse
         )
@@ -159,6 +177,10 @@ class ActionClient:
         """Give or deny leave for one call."""
         return await self._decide(request, call)
 
+    async def list_approvals(self, request: ListApprovalsRequest, call: CallContext) -> ListApprovalsResponse:
+        """List one page of approvals, newest first."""
+        return await self._list_approvals(request, call)
+
     async def list_effects(self, request: ListEffectsRequest, call: CallContext) -> ListEffectsResponse:
         """List one page of recorded effects, newest first."""
         return await self._list_effects(request, call)
@@ -167,6 +189,10 @@ class ActionClient:
         """Settle an effect whose outcome is unknown."""
         reply = await self._resolve_effect(request, call)
         return _present(reply.effect, "ResolveEffect")
+
+    async def reconcile_effect(self, request: ReconcileEffectRequest, call: CallContext) -> ReconcileEffectResponse:
+        """Look an effect whose outcome is unknown up by the contract's tool."""
+        return await self._reconcile_effect(request, call)
 
 
 class ObservationClient:

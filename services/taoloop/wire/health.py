@@ -85,10 +85,10 @@ class ReadinessHealth:
             if status != last:
                 yield health_pb2.HealthCheckResponse(status=status)
                 last = status
+                continue  # it may have changed while it was sent
             if self._is_stopping:
                 return
-            if changed is self._changed:  # else it changed while the status was sent
-                await changed.wait()
+            await changed.wait()
 
     async def follow(self, clock: Clock) -> None:
         """Ask the components again and again, without end."""

@@ -106,8 +106,8 @@ class _Guard:
                     async with self._bounded(remaining_seconds):
                         request = read_message(self._read, raw)
                         return self._written(await self._behaviour(request, context))
-            except Exception as exc:  # noqa: BLE001 - nothing may leave unmapped
-                return await self._abort(exc, context, outcome)
+            except TaoError as error:
+                return await _abort(error, context)
 
     async def stream(self, raw: bytes, context: grpc.aio.ServicerContext[Any, Any]) -> None:
         """Serve one call of a method that replies many times; a caller that leaves closes the method's generator."""
@@ -120,8 +120,8 @@ class _Guard:
                     ):
                         async for reply in replies:
                             await context.write(self._written(reply))
-            except Exception as exc:  # noqa: BLE001 - nothing may leave unmapped
-                await self._abort(exc, context, outcome)
+            except TaoError as error:
+                await _abort(error, context)
 
     @contextmanager
     def _counted(self) -> Iterator[_Outcome]:
@@ -145,8 +145,18 @@ class _Guard:
                 try:
                     enter_call(self._call(entries, deadline))
                     yield deadline.remaining_seconds()
-                except BaseException as exc:
-                    outcome.code = _code_of(exc, deadline)
+                except grpc.aio.AbortError:  # the servicer ended the call itself
+                    outcome.code = "UNKNOWN"
+                    raise
+                except Exception as exc:
+                    # Nothing may leave unmapped; here, so that the log's line has the trace and the span the reason.
+                    error = as_tao_error(exc, self._method, self._clock)
+                    outcome.code = error.code
+                    if error is exc:
+                        raise
+                    raise error from exc
+                except BaseException:  # the caller left, or its deadline passed
+                    outcome.code = "DEADLINE_EXCEEDED" if deadline.is_expired else "CANCELLED"
                     raise
                 finally:
                     span.set_attribute(names.Attribute.RPC_STATUS_CODE, outcome.code)
@@ -184,13 +194,6 @@ class _Guard:
             raise MessageTooLarge.of(len(encoded), self._settings.max_message_bytes)
         return encoded
 
-    async def _abort(self, exc: Exception, context: grpc.aio.ServicerContext[Any, Any], outcome: _Outcome) -> NoReturn:
-        if isinstance(exc, grpc.aio.AbortError):  # the servicer ended the call itself
-            raise exc
-        error = as_tao_error(exc, self._method, self._clock)
-        outcome.code = error.code
-        await context.abort(status_code(error), status_text(error), ((DETAILS_KEY, status_details(error)),))
-
 
 class _Outcome:
     """The code that a call ended with, as far as it is known."""
@@ -201,9 +204,5 @@ class _Outcome:
         self.code = "OK"
 
 
-def _code_of(exc: BaseException, deadline: Deadline) -> str:
-    if isinstance(exc, TaoError):
-        return exc.code
-    if isinstance(exc, asyncio.CancelledError | TimeoutError | GeneratorExit):
-        return "DEADLINE_EXCEEDED" if deadline.is_expired else "CANCELLED"
-    return "INTERNAL"
+async def _abort(error: TaoError, context: grpc.aio.ServicerContext[Any, Any]) -> NoReturn:
+    await context.abort(status_code(error), status_text(error), ((DETAILS_KEY, status_details(error)),))

@@ -13,7 +13,7 @@ from taoloop.cli.signals import stop_signals
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_the_first_signal_asks_to_stop(number: signal.Signals) -> None:
-    with stop_signals() as stop:
+    with stop_signals(5.0) as stop:
         os.kill(os.getpid(), number)
         async with asyncio.timeout(5):
             await stop.wait()
@@ -22,7 +22,7 @@ async def test_the_first_signal_asks_to_stop(number: signal.Signals) -> None:
 
 async def test_the_second_signal_cancels_what_goes_on() -> None:
     async def work() -> None:
-        with stop_signals() as stop:
+        with stop_signals(5.0) as stop:
             stop.receive(signal.SIGTERM)
             await stop.wait()
             stop.receive(signal.SIGTERM)
@@ -31,3 +31,15 @@ async def test_the_second_signal_cancels_what_goes_on() -> None:
     async with asyncio.TaskGroup() as group:
         task = group.create_task(work())
     assert task.cancelled()
+
+
+async def test_stopping_that_hangs_is_given_up_and_told(caplog: pytest.LogCaptureFixture) -> None:
+    async def work() -> None:
+        with stop_signals(0.01) as stop:
+            stop.receive(signal.SIGTERM)
+            await asyncio.Event().wait()
+
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(work(), name="stuck")
+    assert task.cancelled()
+    assert [record.message for record in caplog.records] == ["process_stop_overdue"]

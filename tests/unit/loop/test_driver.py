@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -20,7 +20,7 @@ from taoloop.loop.tool_directory import ToolDirectory
 from taoloop.loop.writer import RunWriter
 from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, ToolSummary
 from taoloop.plan.model import Binding, PlanStep, QuerySpan, StepOutput, ThoughtPlan
-from taoloop.plan.running import RunFinished, RunStarted, StepSkipped, StepStarted
+from taoloop.plan.running import ActionReturned, RunFinished, RunStarted, StepSkipped, StepStarted, WaitingBegan
 from taoloop.plan.task import InputField, Limits, Outcome, Role, Task, Turn
 from taoloop.plan.thinking import Escalation, NeedInput, Refusal, RefusalReason, ThinkResponse
 from taoloop.testing.clock import FakeClock
@@ -310,3 +310,53 @@ async def test_the_answer_must_fit_the_tasks_output_schema() -> None:
     assert state.finished is not None
     assert state.finished.fault is not None
     assert (state.finished.fault.code, state.finished.fault.field) == (FaultCode.SCHEMA_VIOLATION, "/status")
+
+
+class Job:
+    """A tool whose calls are pending until they were asked about so many times."""
+
+    def __init__(self, clock: FakeClock, polls: int, seconds: float = 2.0) -> None:
+        self.clock = clock
+        self.polls = polls
+        self.seconds = seconds
+
+    async def __call__(self, request: ExecuteRequest) -> ActionResult | JsonValue:
+        if request.job_handle is ABSENT:
+            return ActionResult(step_id="", tool="", status=ActionStatus.PENDING, job_handle={"asked": 0})
+        assert isinstance(request.job_handle, dict)
+        asked = request.job_handle["asked"]
+        assert isinstance(asked, int)
+        assert request.timeout_seconds is not None
+        await self.clock.sleep(min(self.seconds, request.timeout_seconds))
+        if asked + 1 >= self.polls:
+            return {"n": 3}
+        return ActionResult(step_id="", tool="", status=ActionStatus.PENDING, job_handle={"asked": asked + 1})
+
+
+def job_run(polls: int) -> Run:
+    run = Run(ScriptedThought(plan(step("1.t1", "build"))), ScriptedAction({"build": {}}))
+    run.action = ScriptedAction({"build": Job(run.clock, polls)})
+    return run
+
+
+async def test_a_pending_job_is_waited_for_by_its_handle() -> None:
+    run = job_run(polls=3)
+
+    state = await run.drive()
+
+    assert ended(state) == (Outcome.ANSWERED, "")
+    assert [request.job_handle for request in run.action.requests] == [ABSENT, {"asked": 0}, {"asked": 1}, {"asked": 2}]
+    assert len({request.request_id for request in run.action.requests}) == 4
+    (waiting,) = [body for body in await run.bodies() if isinstance(body, WaitingBegan)]
+    assert (waiting.reason, waiting.until) == ("job", run.clock.now() + timedelta(seconds=10.0 - run.clock.monotonic()))
+
+
+async def test_a_job_that_outlasts_its_run_is_recorded_pending_with_its_handle() -> None:
+    run = job_run(polls=100)
+
+    await run.drive(deadline_seconds=5.0)
+
+    (returned,) = [body for body in await run.bodies() if isinstance(body, ActionReturned)]
+    assert returned.result is not None
+    assert (returned.result.status, returned.result.job_handle) == (ActionStatus.PENDING, {"asked": 3})
+    assert run.clock.monotonic() <= 5.0

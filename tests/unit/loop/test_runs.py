@@ -250,7 +250,7 @@ async def test_a_host_refuses_more_runs_than_it_may_drive() -> None:
     assert refused.value.retry_after_seconds == 1.0
 
 
-async def test_a_log_that_goes_away_in_mid_run_is_told_to_the_caller_and_hurts_no_other_run() -> None:
+async def test_a_log_that_goes_away_is_told_to_the_caller_and_has_the_runs_end_when_it_is_back() -> None:
     log = InMemoryRunLog()
 
     async def take_the_log_away(_: ExecuteRequest) -> JsonValue:
@@ -260,7 +260,13 @@ async def test_a_log_that_goes_away_in_mid_run_is_told_to_the_caller_and_hurts_n
     async with host(PLAN, PLAN, action=ScriptedAction({"find": take_the_log_away}), log=log) as here:
         with pytest.raises(BackendUnavailable):
             await events_of(here)
+        [given_up] = here.runs._open
         log.is_down = False
+        late = [event async for event in here.runs.watch(given_up, 1, call())]
+        assert outcome_of(late) is Outcome.FAILED
+        assert isinstance(late[-1].body, RunFinished)
+        assert late[-1].body.fault is not None
+        assert late[-1].body.fault.code == "SERVICE_UNAVAILABLE"
         here.action._answers["find"] = {"n": 2}
         events = await events_of(here, replace(TASK, request_id="q2"))
 

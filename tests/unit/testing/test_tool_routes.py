@@ -32,7 +32,7 @@ def contract(name: str, **http: Any) -> ToolContract:
                 "when": {"type": "string"},
             },
         },
-        http=HttpTransport(**http),
+        transport=HttpTransport(**http),
         document={"name": name},
     )
 

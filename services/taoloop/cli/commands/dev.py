@@ -10,6 +10,9 @@ import typer
 if TYPE_CHECKING:
     from taoloop.testing.stack import DevStack, StackOptions
 
+_STOP_SECONDS = 20.0
+"""A stack stops in two; what takes longer hangs."""
+
 
 def dev(  # noqa: PLR0913 - the options of a command are its parameters
     catalogue: Annotated[Path, typer.Argument(help="Directory with catalogue.yaml, or that file.")] = Path(
@@ -66,7 +69,7 @@ async def _serve(options: StackOptions, *, as_json: bool) -> None:
     from taoloop.testing.stack import dev_stack
 
     configure_logging(load_settings(CliSettings).log_level, sys.stderr)
-    with stop_signals() as stop:
+    with stop_signals(_STOP_SECONDS) as stop:
         async with dev_stack(options) as stack:
             _announce(stack, as_json=as_json)
             await stop.wait()

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+_STOP_FACTOR = 2.5
+"""Servers and what is behind them may each take the grace period; what takes longer hangs."""
 NAMES = ("thought", "loop", "action", "observation", "thought-worker")
 
 
@@ -46,7 +48,7 @@ def serve(
     configure_logging(deployables[0].settings.log_level, sys.stderr)
 
     async def serving() -> None:
-        with stop_signals() as stop:
+        with stop_signals(_STOP_FACTOR * deployables[0].settings.shutdown_grace_seconds) as stop:
             await serve_until(stop, deployables, SystemClock())
 
     try:

@@ -183,7 +183,7 @@ async def _play(tools: MockTools, listen: str, *, as_json: bool) -> None:
     from taoloop.core.errors import ConfigurationError
 
     async with AsyncExitStack() as stack:
-        stop = stack.enter_context(stop_signals())
+        stop = stack.enter_context(stop_signals(10.0))
         try:
             await stack.enter_async_context(tools)
         except OSError as exc:
