@@ -11,10 +11,10 @@ TREES = $(shell for tree in services tests benchmarks loadtest examples; do \
 	[ -z "$$(find $$tree -name '*.py' -print -quit 2>/dev/null)" ] || echo $$tree; done)
 NAME ?= skeleton
 
-.PHONY: help setup demo test test-real check fmt proto lock docs cases bench loadtest
+.PHONY: help setup demo test test-real check fmt proto lock docs cases bench loadtest images up down test-containers
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(STAMP) ## create .venv with everything pinned (does nothing when up to date)
 
@@ -29,6 +29,7 @@ test: $(STAMP) ## run all tests that need wheels only (ARGS=...)
 
 test-real: $(STAMP) ## install Redis, PostgreSQL and Prometheus by apt and run the tests that use them (ARGS=...)
 	@scripts/real-parts
+	@scripts/chart-tools
 	@$(BIN)/python -m pytest -m real $(ARGS)
 
 check: $(STAMP) ## check format, lint, types, import rules, proto, generated code and docs
@@ -52,7 +53,19 @@ cases: $(STAMP) ## run a file of cases through the product (FILE=... [ONLY=compo
 	@$(BIN)/python -m taoloop.evaluation.cases $(FILE) $(ONLY)
 
 bench: $(STAMP) ## run one benchmark (NAME=skeleton)
-	@$(BIN)/python benchmarks/$(NAME).py $(ARGS)
+	@$(BIN)/python -m benchmarks.$(NAME) $(ARGS)
 
 loadtest: $(STAMP) ## send open-loop load to a running loop (ARGS=...)
 	@$(BIN)/python -m loadtest run $(ARGS)
+
+images: ## build the images of docker-compose.yml
+	@docker compose build
+
+up: ## start all of taoloop in containers and wait until it is healthy (docker-compose.yml)
+	@docker compose up --build --detach --wait
+
+down: ## stop what `make up` started and forget its data
+	@docker compose down --volumes
+
+test-containers: $(STAMP) ## build the images by podman, start docker-compose.yml and test it (needs apt and root)
+	@scripts/containers $(ARGS)

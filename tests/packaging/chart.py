@@ -23,6 +23,7 @@ WITH_EVERYTHING = (
     "networkPolicy.enabled=true",
     "action.autoscaling.enabled=true",
     "action.bases.orders=https://orders.example",
+    "action.egressAllow[0]=10.0.0.0/8",
     "action.toolSecrets=tool-secrets",
     "telemetry.otlpEndpoint=http://collector:4317",
     "catalogue.bundle=text",

@@ -19,7 +19,6 @@ COMPOSE = os.environ.get("COMPOSE_UNDER_TEST", "").split()
 PROCESSES = ("thought", "thought-worker", "action", "observation")
 SERVERS = ("redis", "postgres", "tools", "prometheus")
 START_SECONDS = 240
-NAMES_SECONDS = 120
 GRACE_SECONDS = 60
 """As `stop_grace_period` in docker-compose.yml."""
 
@@ -53,24 +52,6 @@ def start() -> None:
     if result.returncode != 0:
         logs = compose("logs", "--no-color", "--tail", "20")
         pytest.fail(f"{result.stderr[-2000:]}\n{logs[-8000:]}", pytrace=False)
-    for service in PROCESSES:
-        wait_for_names(service)
-
-
-def wait_for_names(service: str) -> None:
-    """Wait until the engine's name server answers at once.
-
-    That of podman 4 was seen to be silent for half a minute after many containers had started, longer than a tool may
-    take to answer.
-    """
-    names = [*SERVERS, *PROCESSES]
-    code = (
-        "import socket, time; began = time.monotonic(); "
-        f"[socket.getaddrinfo(name, 80) for name in {names}]; print(time.monotonic() - began)"
-    )
-    deadline = time.monotonic() + NAMES_SECONDS
-    while float(in_python(service, code)) > 1:
-        assert time.monotonic() < deadline, f"{service} cannot resolve {names}"
 
 
 @pytest.fixture(scope="module", autouse=True)

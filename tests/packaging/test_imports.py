@@ -48,7 +48,10 @@ for found in pkgutil.walk_packages(getattr(module, "__path__", []), module.__nam
 TECHNOLOGIES = {
     "aiohttp": ("http", "transports"),
     "aiosqlite": ("sql",),
+    "anyio": ("mcp",),
     "asyncpg": ("sql", "postgres"),
+    "httpx2": ("mcp",),
+    "mcp": ("mcp",),
     "redis": ("redis",),
     "sqlalchemy": ("sql",),
 }

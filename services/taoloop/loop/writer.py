@@ -76,10 +76,21 @@ class RunWriter:
     async def emit(self, body: EventBody) -> RunEvent:
         """Write one event.
 
+        A caller that is cancelled in the middle does not cut the write off: whether the log has the event would not be
+        known, and the next one would take its number.
+
         Raises:
             RunConflict: Another host wrote to the run; this one must stop.
             BackendUnavailable: The log does not answer.
         """
+        return await asyncio.shield(self._write(body))
+
+    async def settle(self) -> None:
+        """Wait until no write is under way."""
+        async with self._one_at_a_time:
+            return
+
+    async def _write(self, body: EventBody) -> RunEvent:
         async with self._one_at_a_time:
             event = RunEvent(
                 run_id=self.state.run_id,

@@ -1,0 +1,1 @@
+"""Ratios against named peers: `make bench NAME=…`; docs/benchmarks.md says how to read them."""

@@ -1,0 +1,138 @@
+{{- /* The Deployment of one service: dict "root" $ "name" NAME "service" SERVICE "values" VALUES-OF-THE-SERVICE. */ -}}
+{{- define "taoloop.deployment" -}}
+{{- $root := .root -}}
+{{- $values := $root.Values -}}
+{{- $shutdown := $values.shutdown -}}
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {{ include "taoloop.fullname" $root }}-{{ .name }}
+  labels:
+    {{- include "taoloop.labels" $root | nindent 4 }}
+    app.kubernetes.io/component: {{ .name }}
+spec:
+  {{- if not (include "taoloop.isScaled" (dict "values" .values)) }}
+  replicas: {{ .values.replicas }}
+  {{- end }}
+  revisionHistoryLimit: 3
+  strategy:
+    rollingUpdate: {maxUnavailable: 0, maxSurge: 1}
+  selector:
+    matchLabels:
+      {{- include "taoloop.selector" . | nindent 6 }}
+  template:
+    metadata:
+      labels:
+        {{- include "taoloop.labels" $root | nindent 8 }}
+        app.kubernetes.io/component: {{ .name }}
+        {{- with $values.podLabels }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+      annotations:
+        prometheus.io/scrape: "true"
+        prometheus.io/port: {{ .service.metricsPort | quote }}
+        {{- if and .service.catalogue $values.catalogue.bundle }}
+        # Another catalogue starts other pods: a service reads it once.
+        taoloop.dev/catalogue: {{ $values.catalogue.bundle | sha256sum }}
+        {{- end }}
+        {{- with $values.podAnnotations }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+    spec:
+      serviceAccountName: {{ include "taoloop.serviceAccountName" $root }}
+      automountServiceAccountToken: false
+      enableServiceLinks: false
+      # The kill comes after the wait for clients, the calls in progress, the runs and jobs without a caller, and a margin.
+      terminationGracePeriodSeconds: {{ add $shutdown.preStopSeconds $shutdown.graceSeconds $shutdown.graceSeconds $shutdown.marginSeconds }}
+      securityContext:
+        runAsNonRoot: true
+        runAsUser: 10001
+        runAsGroup: 10001
+        fsGroup: 10001
+        seccompProfile: {type: RuntimeDefault}
+      {{- with $values.image.pullSecrets }}
+      imagePullSecrets:
+        {{- range . }}
+        - name: {{ . }}
+        {{- end }}
+      {{- end }}
+      topologySpreadConstraints:
+        - maxSkew: 1
+          topologyKey: kubernetes.io/hostname
+          whenUnsatisfiable: ScheduleAnyway
+          labelSelector:
+            matchLabels:
+              {{- include "taoloop.selector" . | nindent 14 }}
+      {{- with $values.nodeSelector }}
+      nodeSelector:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      {{- with $values.tolerations }}
+      tolerations:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      containers:
+        - name: {{ .name }}
+          image: "{{ $values.image.repository }}/{{ .name }}:{{ $values.image.tag | default $root.Chart.AppVersion }}"
+          imagePullPolicy: {{ $values.image.pullPolicy }}
+          args: {{ concat (list "serve") .service.serve | toJson }}
+          ports:
+            - {name: grpc, containerPort: {{ .service.port }}}
+            - {name: metrics, containerPort: {{ .service.metricsPort }}}
+          env:
+            {{- include "taoloop.environment" . | trim | nindent 12 }}
+          {{- include "taoloop.probes" . | nindent 10 }}
+          {{- if $shutdown.preStopSeconds }}
+          lifecycle:
+            preStop:
+              sleep: {seconds: {{ $shutdown.preStopSeconds }}}
+          {{- end }}
+          resources:
+            {{- toYaml .values.resources | nindent 12 }}
+          securityContext:
+            allowPrivilegeEscalation: false
+            readOnlyRootFilesystem: true
+            capabilities: {drop: [ALL]}
+          volumeMounts:
+            - {name: tmp, mountPath: /tmp}
+            {{- if .service.catalogue }}
+            - {name: catalogue, mountPath: /etc/taoloop/catalogue, readOnly: true}
+            {{- end }}
+            {{- if .service.toolSecrets }}
+            - {name: tool-secrets, mountPath: /etc/taoloop/secrets, readOnly: true}
+            {{- end }}
+      volumes:
+        - name: tmp
+          emptyDir: {sizeLimit: 64Mi}
+        {{- if .service.catalogue }}
+        - name: catalogue
+          configMap: {name: {{ include "taoloop.catalogueConfigMap" $root }}}
+        {{- end }}
+        {{- if .service.toolSecrets }}
+        - name: tool-secrets
+          secret: {secretName: {{ .service.toolSecrets }}, defaultMode: 288} # 0440
+        {{- end }}
+{{- end -}}
+
+{{- /*
+Startup and liveness ask whether the process answers at all, under the name `liveness`; readiness asks whether it can do
+its work. Without Redis a pod gets no calls, but starting it again would not bring Redis back.
+*/ -}}
+{{- define "taoloop.probes" -}}
+{{- $probes := .root.Values.probes -}}
+startupProbe:
+  grpc: {port: {{ .service.port }}, service: liveness}
+  periodSeconds: 2
+  timeoutSeconds: {{ $probes.timeoutSeconds }}
+  failureThreshold: {{ divf $probes.startupSeconds 2 | ceil | int }}
+readinessProbe:
+  grpc: {port: {{ .service.port }}}
+  periodSeconds: {{ $probes.periodSeconds }}
+  timeoutSeconds: {{ $probes.timeoutSeconds }}
+  failureThreshold: {{ $probes.readinessFailures }}
+livenessProbe:
+  grpc: {port: {{ .service.port }}, service: liveness}
+  periodSeconds: {{ $probes.periodSeconds }}
+  timeoutSeconds: {{ $probes.timeoutSeconds }}
+  failureThreshold: {{ $probes.livenessFailures }}
+{{- end -}}

@@ -1,0 +1,1 @@
+"""The load tester: open-loop arrivals at a set rate against a running loop service."""
