@@ -10,7 +10,7 @@ from taoloop.values.calendars import Calendar, Period
 from taoloop.values.folding import fold
 from taoloop.values.refusals import RefusalCode, ValueRefused, unreadable
 from taoloop.values.relative_dates import read_relative
-from taoloop.values.written_dates import DateOrder, read_written
+from taoloop.values.written_dates import DAY_WORD, MONTH_WORD, DateOrder, read_written
 
 _RANGE: Final = tuple(
     re.compile(pattern)
@@ -23,6 +23,10 @@ _RANGE: Final = tuple(
         r"从?(?P<start>.+?) ?(?:至|到) ?(?P<end>.+)",
     )
 )
+_MONTH_NAME = re.compile(rf"(?:^| )(?:{MONTH_WORD})(?: |$)")
+_MONTH_DAY = re.compile(rf"(?P<month>{MONTH_WORD}) {DAY_WORD}(?P<year>,? [0-9]{{4}})?$")
+_ONLY_DAY = re.compile(rf"{DAY_WORD}(?:,? [0-9]{{4}})?")
+_ENGLISH_YEAR = re.compile(r"[ ,](?P<year>[0-9]{4})$")
 _SHARED_HEAD = re.compile(r"(?P<year>(?:[^年]+|今|去|明)年)?(?P<month>[^年月]+月)?")
 
 
@@ -49,8 +53,8 @@ def parse_period(text: str, calendar: Calendar | None = None, order: DateOrder |
     """Read a date range: two days or periods, or one period such as a month.
 
     `A~B`, `A to B`, `from A to B`, `between A and B`, `A 到 B`, `A 至 B`: from the first day of A to the last of B.
-    In Chinese, B takes the year and month of A that it leaves out (`2024年3月1日到5日`). `str()` of the result is
-    the `date-range` form.
+    One side takes the year or month that only the other names: `2024年3月1日到5日`, `March 1 to 5, 2024`.
+    `str()` of the result is the `date-range` form.
 
     Raises:
         ValueRefused: As `parse_date`, and OUT_OF_RANGE when the end comes before the start.
@@ -61,8 +65,8 @@ def parse_period(text: str, calendar: Calendar | None = None, order: DateOrder |
         if found is None:
             continue
         try:
-            start = _period(found["start"], calendar, order)
-            end = _period(_with_head(found["start"], found["end"]), calendar, order)
+            first, last = _completed(found["start"], found["end"])
+            start, end = _period(first, calendar, order), _period(last, calendar, order)
         except ValueRefused as refused:
             if refused.code is RefusalCode.UNREADABLE:
                 continue
@@ -96,6 +100,17 @@ def _is_relative(folded: str) -> bool:
         return read_relative(folded, Calendar(_SOME_DAY)) is not None
     except ValueRefused:
         return True
+
+
+def _completed(start: str, end: str) -> tuple[str, str]:
+    """Give either side the year or month that it shares with the other and leaves out."""
+    year = _ENGLISH_YEAR.search(end)
+    if year is not None and _MONTH_NAME.search(start) and not _ENGLISH_YEAR.search(start):
+        start += f", {year['year']}"
+    month = _MONTH_DAY.match(start)
+    if month is not None and _ONLY_DAY.fullmatch(end):
+        end = f"{month['month']} {end}" + (month["year"] or "" if year is None else "")
+    return start, _with_head(start, end)
 
 
 def _with_head(start: str, end: str) -> str:

@@ -57,6 +57,21 @@ CONFIG = RunsConfig(
 )
 
 
+class SlowRunLog(InMemoryRunLog):
+    """A log that has one of the events a while before it says so."""
+
+    def __init__(self, slow_write: int) -> None:
+        super().__init__()
+        self.is_writing = asyncio.Event()
+        self._slow_write = slow_write
+
+    async def append(self, tenant: str, event: RunEvent, deadline: Deadline) -> None:
+        await super().append(tenant, event, deadline)
+        if event.sequence == self._slow_write:
+            self.is_writing.set()
+            await asyncio.sleep(0.02)
+
+
 class Host:
     """A host of runs on doubles."""
 
@@ -150,6 +165,23 @@ async def test_a_caller_that_stops_reading_ends_the_run() -> None:
             run_id = (await anext(events)).run_id
 
         assert (await here.runs.get(run_id, call())).outcome is Outcome.CANCELLED
+
+
+@pytest.mark.parametrize("at_write", range(1, 7))
+async def test_a_caller_that_leaves_while_an_event_is_written_leaves_no_run_without_an_end(at_write: int) -> None:
+    log = SlowRunLog(at_write)
+    async with host(PLAN, log=log) as here:
+        caller = asyncio.get_running_loop().create_task(events_of(here))
+        await log.is_writing.wait()
+        caller.cancel()
+        await asyncio.wait([caller])
+
+        [run_id] = await log.list_runs("acme", 10, "", Deadline.after(1.0, CLOCK))
+        events = [event async for event in here.runs.watch(run_id, 1, call())]
+
+    assert [event.sequence for event in events] == list(range(1, len(events) + 1))
+    assert outcome_of(events) in {Outcome.CANCELLED, Outcome.ANSWERED}
+    assert len([event for event in events if isinstance(event.body, RunFinished)]) == 1
 
 
 async def test_the_callers_deadline_ends_the_run_and_is_an_error_for_the_caller() -> None:

@@ -22,14 +22,10 @@ WEDNESDAY = Calendar(date(2026, 3, 11))
     ["2024-03-05", "2024/3/5", "2024.3.5", "2024 3 5", "20240305", "March 5, 2024", "Mar 5th 2024", "5 March 2024",
      "5th of March, 2024", "5-Mar-2024", "2024年3月5日", "2024年3月5号", "二〇二四年三月五日", "２０２４年３月５日",
      " MARCH 5, 2024 ",
-     "05.03.2024", "3/5/2024"],
+    ],
 )  # fmt: skip
 def test_written_forms_of_a_day(text: str) -> None:
-    if text in {"05.03.2024", "3/5/2024"}:  # month and day could be either
-        with pytest.raises(ValueRefused, match="2 ways"):
-            parse_written_date(text)
-    else:
-        assert parse_written_date(text) == date(2024, 3, 5)
+    assert parse_written_date(text) == date(2024, 3, 5)
 
 
 def test_day_and_month_that_could_be_either_are_refused_with_both() -> None:
@@ -117,15 +113,13 @@ def test_words_that_usage_divides_are_refused_with_the_readings(text: str, candi
         ("2024年3月1日到5日", "2024-03-01~2024-03-05"), ("3月1日至3月5日", "2026-03-01~2026-03-05"),
         ("从1月到3月", "2026-01-01~2026-03-31"), ("2024年1月至3月", "2024-01-01~2024-03-31"),
         ("上周一到上周五", "2026-03-02~2026-03-06"),
-        ("January to March 2024", None), ("2024-04-01 - 2024-04-03", "2024-04-01~2024-04-03"),
+        ("January to March 2024", "2024-01-01~2024-03-31"), ("March 1 to 5", "2026-03-01~2026-03-05"),
+        ("March 1 to 5, 2024", "2024-03-01~2024-03-05"), ("March 1 to April 5, 2024", "2024-03-01~2024-04-05"),
+        ("March 1, 2024 to 5", "2024-03-01~2024-03-05"), ("2024-04-01 - 2024-04-03", "2024-04-01~2024-04-03"),
     ],
 )  # fmt: skip
-def test_period_in_words(text: str, period: str | None) -> None:
-    if period is None:  # the first month has this year and the second another: nothing says that they share it
-        with pytest.raises(ValueRefused):
-            parse_period("January 2027 to March 2024", WEDNESDAY)
-    else:
-        assert str(parse_period(text, WEDNESDAY)) == period
+def test_period_in_words(text: str, period: str) -> None:
+    assert str(parse_period(text, WEDNESDAY)) == period
 
 
 def test_range_that_ends_before_it_starts_is_refused() -> None:
