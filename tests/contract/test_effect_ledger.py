@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from taoloop.action.errors import EffectSettled, UnknownEffect
-from taoloop.action.ledger.effects import Claim, EffectIntent, EffectQuery, Resolution
-from taoloop.action.ledger.sql_ledger import sql_ledger
-from taoloop.action.ports import EffectLedger
-from taoloop.core.errors import BackendUnavailable, ConfigurationError, RequestIdReused
+from taoloop.action.ledger.effects import Claim, EffectIntent, EffectQuery, Resolution, Swept
+from taoloop.action.ledger.ports import EffectLedger
+from taoloop.action.ledger.sql.sql_ledger import sql_ledger
+from taoloop.core.errors import BackendUnavailable, ConfigurationError, RequestIdReused, RunConflict
 from taoloop.plan.acting import EffectState
 from taoloop.testing.clock import FakeClock
-from taoloop.testing.effect_ledger import InMemoryEffectLedger, StoredEffects
-from tests.contract.postgresql import postgresql
-
-Opener = Callable[[], AbstractAsyncContextManager[EffectLedger]]
+from taoloop.testing.effect_ledger import InMemoryEffectLedger
+from tests.contract.conftest import LEASE_SECONDS, Opener
 
 INTENT = EffectIntent(
     tenant="acme",
@@ -37,53 +34,18 @@ INTENT = EffectIntent(
 )
 
 
-@pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture(scope="session")
-def cluster() -> Iterator[str]:
-    with postgresql() as url:
-        yield url
-
-
-@pytest.fixture(params=["memory", "sqlite", pytest.param("postgresql", marks=pytest.mark.real)])
-def open_ledger(request: pytest.FixtureRequest, clock: FakeClock, tmp_path: Path) -> Opener:
-    """Return what opens a ledger; each opening plays a process of its own on the same store."""
-    if request.param == "sqlite":
-        return lambda: sql_ledger(f"sqlite+aiosqlite:///{tmp_path}/deep/ledger.sqlite", clock)
-    if request.param == "postgresql":
-        url = request.getfixturevalue("cluster")
-        asyncio.run(emptied(url))
-        return lambda: sql_ledger(url, clock)
-    store = StoredEffects()
-
-    @asynccontextmanager
-    async def in_memory() -> AsyncIterator[EffectLedger]:
-        yield InMemoryEffectLedger(clock, store)
-
-    return in_memory
-
-
-async def emptied(url: str) -> None:
-    engine = create_async_engine(url)
-    async with engine.begin() as connection:
-        await connection.execute(text("DROP TABLE IF EXISTS taoloop_effects"))
-    await engine.dispose()
-
-
-@pytest.fixture
-async def ledger(open_ledger: Opener) -> AsyncIterator[EffectLedger]:
-    async with open_ledger() as opened:
-        yield opened
-
-
 async def started(ledger: EffectLedger, intent: EffectIntent = INTENT) -> str:
     claim = await ledger.plan(intent)
     assert claim.is_new
     assert await ledger.start(claim.entry.effect.effect_id)
     return claim.entry.effect.effect_id
+
+
+async def outlive_the_others(ledger: EffectLedger, clock: FakeClock) -> None:
+    """Let the lease of every other process run out."""
+    await ledger.beat()
+    clock.advance(LEASE_SECONDS)
+    await ledger.beat()
 
 
 async def test_an_intent_is_recorded_before_anything_else(ledger: EffectLedger, clock: FakeClock) -> None:
@@ -147,14 +109,48 @@ async def test_of_many_plans_at_once_one_call_may_leave(open_ledger: Opener) -> 
     async with open_ledger() as left, open_ledger() as right:
         ledgers = [left] * 5 + [right] * 5
         claims: list[Claim] = await asyncio.gather(*(ledger.plan(INTENT) for ledger in ledgers))
-        # A process may adopt what another has planned and not started, even back and forth: `start` decides.
         starts = [
-            await ledger.start(claim.entry.effect.effect_id)
-            for ledger, claim in zip(ledgers, claims, strict=True)
-            if claim.is_new
+            await ledger.start(claim.entry.effect.effect_id) for ledger, claim in zip(ledgers, claims, strict=True)
         ]
     assert len({claim.entry.effect.effect_id for claim in claims}) == 1
+    assert sum(claim.is_new for claim in claims) == 1
+    assert [claim.is_ours for claim in claims] in ([True] * 5 + [False] * 5, [False] * 5 + [True] * 5)
     assert sum(starts) == 1
+
+
+async def test_what_a_living_process_works_on_is_left_alone(open_ledger: Opener, clock: FakeClock) -> None:
+    async with open_ledger() as slow, open_ledger() as other:
+        effect_id = await started(slow)
+        planned = (await slow.plan(replace(INTENT, arguments_hash="b" * 64, request_id="q2"))).entry.effect
+        for _ in range(6):  # it beats as often as the lease asks, for longer than the lease
+            clock.advance(LEASE_SECONDS / 3)
+            await slow.beat()
+            await other.beat()
+        claim = await other.plan(INTENT)
+        assert (claim.is_new, claim.is_ours, claim.entry.effect.state) == (False, False, EffectState.STARTED)
+        assert not (await other.plan(replace(INTENT, arguments_hash="b" * 64, request_id="q2"))).is_new
+        assert await other.sweep((), clock.now()) == Swept()
+        with pytest.raises(EffectSettled):
+            await other.resolve("acme", Resolution(effect_id=effect_id, took_place=False, resolved_by="ana"))
+        assert not await other.start(planned.effect_id)
+        assert await slow.start(planned.effect_id)
+
+
+async def test_a_process_that_is_silent_for_the_lease_is_dead(open_ledger: Opener, clock: FakeClock) -> None:
+    async with open_ledger() as silent, open_ledger() as other:
+        effect_id = await started(silent)
+        await other.beat()
+        clock.advance(LEASE_SECONDS - 0.1)
+        await other.beat()
+        assert (await other.plan(INTENT)).entry.effect.state is EffectState.STARTED
+        clock.advance(0.1)
+        await other.beat()
+        claim = await other.plan(INTENT)
+        assert (claim.is_new, claim.entry.effect.state) == (False, EffectState.UNKNOWN)
+        await silent.beat()  # it was only slow: its outcome still counts, and from now on it is left alone again
+        assert await silent.finish(effect_id, EffectState.SUCCEEDED, "late")
+        await started(silent, replace(INTENT, arguments_hash="b" * 64, request_id="q2"))
+        assert await other.sweep((), clock.now()) == Swept()
 
 
 async def test_a_call_that_a_dead_process_had_started_is_unknown_at_first_sight(open_ledger: Opener) -> None:
@@ -166,22 +162,96 @@ async def test_a_call_that_a_dead_process_had_started_is_unknown_at_first_sight(
         assert not await after.start(effect_id)
 
 
-async def test_a_call_that_a_dead_process_had_only_planned_is_taken_over(open_ledger: Opener) -> None:
+async def test_a_call_that_a_dead_process_had_only_planned_is_taken_over(open_ledger: Opener, clock: FakeClock) -> None:
     async with open_ledger() as before, open_ledger() as after:
         planned = (await before.plan(INTENT)).entry.effect.effect_id
-        claim = await after.plan(replace(INTENT, step_id="2.t1", iteration=2, request_id="q2", request_digest="d2"))
-        assert (claim.is_new, claim.entry.effect.effect_id, claim.entry.effect.step_id) == (True, planned, "2.t1")
+        await outlive_the_others(after, clock)
+        later = replace(
+            INTENT, step_id="2.t1", iteration=2, request_id="q2", request_digest="d2", idempotency_key="another"
+        )
+        claim = await after.plan(later)
+        effect = claim.entry.effect
+        assert (claim.is_new, effect.effect_id, effect.step_id) == (True, planned, "2.t1")
+        assert (claim.is_ours, effect.idempotency_key) == (True, "another")
         assert not await before.start(planned)
         assert await after.start(planned)
 
 
-async def test_an_outcome_that_arrives_late_still_counts(open_ledger: Opener) -> None:
+async def test_an_outcome_that_arrives_late_still_counts(open_ledger: Opener, clock: FakeClock) -> None:
     async with open_ledger() as slow, open_ledger() as hasty:
         effect_id = await started(slow)
-        await hasty.plan(INTENT)
+        await outlive_the_others(hasty, clock)
+        assert (await hasty.plan(INTENT)).entry.effect.state is EffectState.UNKNOWN
         assert await slow.finish(effect_id, EffectState.SUCCEEDED, "late")
         claim = await hasty.plan(INTENT)
         assert (claim.entry.effect.state, claim.entry.result_text) == (EffectState.SUCCEEDED, "late")
+
+
+async def test_a_sweep_settles_what_the_dead_left(open_ledger: Opener, clock: FakeClock) -> None:
+    async with open_ledger() as before:
+        begun = await started(before)
+        intent = replace(INTENT, arguments_hash="b" * 64, request_id="q2")
+        planned = (await before.plan(intent)).entry.effect.effect_id
+    async with open_ledger() as after:
+        assert await after.sweep((), clock.now() - timedelta(days=1)) == Swept(unknown=1, given_up=1)
+        assert (await after.get("acme", begun)).effect.state is EffectState.UNKNOWN
+        assert (await after.get("acme", planned)).effect.state is EffectState.FAILED
+        assert (await after.plan(intent)).is_new
+
+
+async def test_a_sweep_settles_what_this_process_has_lost_sight_of(ledger: EffectLedger, clock: FakeClock) -> None:
+    lost = await started(ledger)
+    busy = await started(ledger, replace(INTENT, arguments_hash="b" * 64, request_id="q2"))
+    planned = (await ledger.plan(replace(INTENT, arguments_hash="c" * 64, request_id="q3"))).entry.effect.effect_id
+    assert await ledger.sweep({busy}, clock.now() - timedelta(seconds=1)) == Swept()  # none is old enough
+    assert await ledger.sweep({busy}, clock.now()) == Swept(unknown=1, given_up=1)
+    states = {effect.effect_id: effect.state for effect in await ledger.list("acme", EffectQuery())}
+    assert states == {lost: EffectState.UNKNOWN, busy: EffectState.STARTED, planned: EffectState.FAILED}
+
+
+async def test_unknown_effects_take_turns_in_being_looked_up(ledger: EffectLedger, clock: FakeClock) -> None:
+    effects = []
+    for number in range(3):
+        intent = replace(INTENT, arguments_hash=str(number) * 64, request_id=f"q{number}", arguments_text='{"n":1}')
+        effects.append(await started(ledger, intent))
+        await ledger.finish(effects[-1], EffectState.UNKNOWN, "")
+        clock.advance(1)
+    other_tool = await started(ledger, replace(INTENT, tool="cancel_room", request_id="q9"))
+    await ledger.finish(other_tool, EffectState.UNKNOWN, "")
+    clock.advance(1)
+
+    async def turn(age_seconds: float) -> str | None:
+        entry = await ledger.next_look_up({"book_room"}, clock.now() - timedelta(seconds=age_seconds))
+        assert entry is None or (entry.tenant, entry.arguments_text) == ("acme", '{"n":1}')
+        return entry.effect.effect_id if entry is not None else None
+
+    assert await turn(100) is None  # none is that old
+    assert [await turn(1), await turn(1), await turn(1), await turn(1)] == [*effects, None]
+    clock.advance(2)
+    await ledger.finish(effects[0], EffectState.SUCCEEDED, "")
+    assert await turn(1) == effects[1]
+    assert (await ledger.get("acme", effects[1])).effect.state is EffectState.UNKNOWN
+    assert await ledger.next_look_up(set(), clock.now()) is None
+
+
+async def test_only_what_is_settled_and_old_is_forgotten(ledger: EffectLedger, clock: FakeClock) -> None:
+    kept = {}
+    for number, state in enumerate(
+        [EffectState.SUCCEEDED, EffectState.FAILED, EffectState.UNKNOWN, EffectState.STARTED, EffectState.PLANNED]
+    ):
+        intent = replace(INTENT, arguments_hash=str(number) * 64, request_id=f"q{number}")
+        effect_id = (await ledger.plan(intent)).entry.effect.effect_id
+        kept[effect_id] = state
+        if state is not EffectState.PLANNED:
+            await ledger.start(effect_id)
+        if state not in {EffectState.PLANNED, EffectState.STARTED}:
+            await ledger.finish(effect_id, state, "")
+    assert await ledger.forget_before(clock.now()) == 0  # nothing is older than this moment
+    clock.advance(1)
+    assert await ledger.forget_before(clock.now()) == 2
+    left = {effect.effect_id: effect.state for effect in await ledger.list("acme", EffectQuery())}
+    unsettled = {EffectState.UNKNOWN, EffectState.STARTED, EffectState.PLANNED}
+    assert left == {effect_id: state for effect_id, state in kept.items() if state in unsettled}
 
 
 async def test_a_settled_outcome_stays(ledger: EffectLedger) -> None:
@@ -211,6 +281,7 @@ async def test_effects_are_listed_by_page_newest_first_for_one_tenant(ledger: Ef
     assert [effect.effect_id for effect in (*newest, *older)] == ids[::-1]
     assert await ledger.list("acme", EffectQuery(state=EffectState.STARTED)) == ()
     assert await ledger.list("acme", EffectQuery(run_id="elsewhere")) == ()
+    assert [effect.effect_id for effect in await ledger.list("acme", EffectQuery(effect_id=ids[2]))] == [ids[2]]
 
 
 async def test_an_entry_of_another_tenant_is_unknown(ledger: EffectLedger) -> None:
@@ -228,8 +299,11 @@ async def test_a_person_settles_an_unknown_outcome(
     effect_id = await started(ledger)
     await ledger.finish(effect_id, EffectState.UNKNOWN, "")
     clock.advance(1)
-    resolution = Resolution(effect_id=effect_id, took_place=took_place, resolved_by="ana", request_id="s1")
+    resolution = Resolution(
+        effect_id=effect_id, took_place=took_place, resolved_by="ana", request_id="s1", comment="asked the shop"
+    )
     effect = await ledger.resolve("acme", resolution)
+    assert (effect.took_place, effect.comment) == (took_place, "asked the shop")
     assert (effect.state, effect.resolved_by, effect.updated_at) == (EffectState.RECONCILED, "ana", clock.now())
     assert await ledger.resolve("acme", resolution) == effect  # a repeat returns the first reply
     assert (await ledger.plan(INTENT)).is_new is may_be_made_again
@@ -265,7 +339,7 @@ async def test_the_double_and_a_store_in_memory_promise_nothing(clock: FakeClock
 async def test_sqlite_writes_through_to_the_disk(clock: FakeClock, tmp_path: Path) -> None:
     async with (
         sql_ledger(f"sqlite+aiosqlite:///{tmp_path}/ledger.sqlite", clock) as ledger,
-        ledger._engine.connect() as connection,
+        ledger._store._engine.connect() as connection,
     ):
         synchronous = (await connection.execute(text("PRAGMA synchronous"))).scalar_one()
         journal_mode = (await connection.execute(text("PRAGMA journal_mode"))).scalar_one()
@@ -290,3 +364,62 @@ async def test_a_store_that_does_not_answer_is_a_backend_that_is_unavailable(clo
     with pytest.raises(BackendUnavailable):
         async with sql_ledger(f"sqlite+aiosqlite:///{tmp_path}/ledger.sqlite", clock):
             pass
+
+
+async def test_what_is_old_is_forgotten_in_small_transactions(
+    clock: FakeClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("taoloop.action.ledger.sql.sql_ledger.DELETED_AT_ONCE", 2)
+    async with sql_ledger(f"sqlite+aiosqlite:///{tmp_path}/ledger.sqlite", clock) as ledger:
+        for number in range(5):
+            effect_id = await started(ledger, replace(INTENT, arguments_hash=str(number) * 64, request_id=f"q{number}"))
+            await ledger.finish(effect_id, EffectState.SUCCEEDED, "")
+        clock.advance(1)
+        assert await ledger.forget_before(clock.now()) == 5
+        assert await ledger.list("acme", EffectQuery()) == ()
+
+
+async def test_a_store_that_goes_away_is_told_and_does_not_make_anybody_dead(clock: FakeClock, tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    url = f"sqlite+aiosqlite:///{path}"
+    async with sql_ledger(url, clock, LEASE_SECONDS) as ledger, sql_ledger(url, clock, LEASE_SECONDS) as other:
+        effect_id = await started(other)
+        await ledger.beat()
+        assert await ledger.is_available()
+        async with ledger._store.transaction() as connection:
+            await connection.execute(text("ALTER TABLE taoloop_ledger_owners RENAME TO elsewhere"))
+        clock.advance(LEASE_SECONDS)
+        with pytest.raises(BackendUnavailable):
+            await ledger.beat()
+        async with ledger._store.transaction() as connection:
+            await connection.execute(text("ALTER TABLE elsewhere RENAME TO taoloop_ledger_owners"))
+        await ledger.beat()
+        assert await ledger.sweep((), clock.now()) == Swept()
+        assert (await ledger.get("acme", effect_id)).effect.state is EffectState.STARTED
+        async with ledger._store.transaction() as connection:
+            await connection.execute(text("DROP TABLE taoloop_ledger_owners"))
+        # Leaving such a store is no failure: its silence will tell.
+        assert "SqlEffectLedger" in repr(ledger)
+        assert "SqlApprovalBook" in repr(ledger.approvals)
+
+
+async def test_a_store_that_is_away_is_not_available(clock: FakeClock, tmp_path: Path) -> None:
+    async with sql_ledger(f"sqlite+aiosqlite:///{tmp_path}/ledger.sqlite", clock) as ledger:
+        await ledger._store._engine.dispose()
+        (tmp_path / "ledger.sqlite").write_bytes(b"no database" * 1000)
+        assert not await ledger.is_available()
+
+
+async def test_an_entry_that_is_settled_while_it_is_looked_at_is_a_conflict(
+    clock: FakeClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with sql_ledger(f"sqlite+aiosqlite:///{tmp_path}/ledger.sqlite", clock) as ledger:
+        await ledger.plan(INTENT)
+
+        async def settled(connection: AsyncConnection, _intent: EffectIntent) -> bool:
+            await connection.execute(text("UPDATE taoloop_effects SET state = 'failed', is_blocking = 0"))
+            return False
+
+        monkeypatch.setattr(ledger, "_take_over", settled)
+        with pytest.raises(RunConflict):
+            await ledger.plan(INTENT)

@@ -17,7 +17,7 @@ from taoloop.core.errors import BackendUnavailable, RequestIdReused, RunConflict
 from taoloop.core.settings import RedisSettings, TelemetrySettings
 from taoloop.core.telemetry import Telemetry
 from taoloop.loop.ports import NewRun, RunLog
-from taoloop.loop.redis_run_log import RedisRunLog
+from taoloop.loop.runlog.redis_run_log import RedisRunLog
 from taoloop.loop.servicer import event_codec
 from taoloop.plan.running import LimitReached, RunEvent, RunFinished, RunStarted
 from taoloop.plan.task import Outcome, Role, Task, Turn

@@ -4,19 +4,42 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from secrets import token_bytes
 
-from taoloop.action.executor import Executor
-from taoloop.action.ledger.sql_ledger import sql_ledger
-from taoloop.action.ports import EffectLedger
+from taoloop.action.board.local_board_store import LocalBoardStore
+from taoloop.action.board.model import BoardStore
+from taoloop.action.board.own_breakers import open_breakers
+from taoloop.action.board.tool_board import ToolBoard, following
+from taoloop.action.executor import Executor, ExecutorOptions
+from taoloop.action.ledger.approval_gate import ApprovalGate
+from taoloop.action.ledger.keeper import LedgerKeeper
+from taoloop.action.ledger.ports import EffectLedger
+from taoloop.action.ledger.reconciliation import Reconciler
+from taoloop.action.ledger.sql.sql_ledger import sql_ledger
+from taoloop.action.ports import Transport
 from taoloop.action.secrets import ConfiguredSecrets
 from taoloop.action.servicer import SERVICE_NAME, ActionServicer, registrar
 from taoloop.action.settings import ActionSettings
-from taoloop.action.transports.http import http_transport
+from taoloop.action.transports.egress_guard import Egress
+from taoloop.action.transports.http import AiohttpTransport, http_transport
+from taoloop.action.transports.jobs.desk import JobDesk
+from taoloop.action.transports.jobs.handles import JobHandles
+from taoloop.action.transports.jobs.transport import JobHttpTransport
+from taoloop.action.transports.router import OpenTransport, TransportKind, transport_router
 from taoloop.core.clock import Clock
 from taoloop.core.errors import ConfigurationError
+from taoloop.core.ids import new_id
 from taoloop.core.telemetry import Telemetry
 from taoloop.tools.catalogue import Catalogue
+from taoloop.tools.contract import (
+    GrpcTransport,
+    HttpTransport,
+    JobTransport,
+    McpTransport,
+    PythonTransport,
+    SqlTransport,
+)
 from taoloop.tools.served_catalogue import read_catalogue
 from taoloop.tools.signature import Effect
 from taoloop.wire.component import Component
@@ -33,19 +56,101 @@ async def action_component(settings: ActionSettings, telemetry: Telemetry, clock
     """
     catalogue = await asyncio.to_thread(read_catalogue, settings.catalogue, settings.bases)
     secrets = ConfiguredSecrets(settings.secrets, settings.secrets_dir)
+    egress = Egress(settings.egress.rules())
     async with (
-        sql_ledger(settings.ledger.url.get_secret_value(), clock) as ledger,
-        http_transport(settings.tool_http, catalogue.bases, secrets, telemetry) as transport,
+        sql_ledger(settings.ledger.url.get_secret_value(), clock, settings.ledger.lease_seconds) as ledger,
+        http_transport(settings.tool_http, catalogue.bases, secrets, telemetry, egress=egress, clock=clock) as http,
+        _board(settings, telemetry, clock) as board,
+        transport_router(catalogue, _openers(settings, catalogue, http, secrets, telemetry, clock)) as transport,
     ):
         refuse_forgetful_ledger(catalogue, ledger, is_waived=settings.ledger.is_durability_waived)
-        executor = Executor(catalogue, transport, ledger, telemetry, clock)
-        servicer = ActionServicer(catalogue, executor, ledger)
-        yield Component(
-            name="action",
-            service_names=(SERVICE_NAME,),
-            register=registrar(servicer),
-            is_ready=ledger.is_available,
+        options = ExecutorOptions(
+            switches=board.switch_of,
+            approvals=ApprovalGate(ledger.approvals, telemetry.metrics, settings.approval.policy()),
+            jobs=JobDesk(JobHttpTransport(http, clock), ledger, _job_handles(settings), clock, telemetry.metrics),
         )
+        executor = Executor(catalogue, transport, ledger, telemetry, clock, options)
+        board.publish_from(lambda: open_breakers(executor.guards.breakers, clock))
+        reconciler = Reconciler(catalogue, ledger, executor.execute, clock, telemetry.metrics, settings.ledger.pace())
+        async with LedgerKeeper(
+            ledger,
+            executor.write_guard,
+            reconciler,
+            clock,
+            telemetry.metrics,
+            lease_seconds=settings.ledger.lease_seconds,
+            look_up_every_seconds=settings.ledger.look_up_every_seconds,
+        ):
+            servicer = ActionServicer(catalogue, executor, ledger, reconciler, board)
+            yield Component(
+                name="action",
+                service_names=(SERVICE_NAME,),
+                register=registrar(servicer),
+                is_ready=ledger.is_available,
+            )
+
+
+def _openers(
+    settings: ActionSettings,
+    catalogue: Catalogue,
+    http: AiohttpTransport,
+    secrets: ConfiguredSecrets,
+    telemetry: Telemetry,
+    clock: Clock,
+) -> dict[TransportKind, OpenTransport]:
+    """Return how the transport of each kind is opened; a library is imported by its opener alone."""
+
+    def mcp() -> AbstractAsyncContextManager[Transport]:
+        from taoloop.action.transports.mcp import mcp_transport
+
+        limit = settings.tool_http.max_response_bytes
+        return mcp_transport(http, catalogue.bases, secrets, telemetry, clock, limit_bytes=limit)
+
+    def python() -> AbstractAsyncContextManager[Transport]:
+        from taoloop.action.transports.python.transport import python_transport
+
+        return python_transport(settings.tool_python, telemetry, clock)
+
+    def grpc() -> AbstractAsyncContextManager[Transport]:
+        from taoloop.action.transports.grpc_methods.transport import grpc_transport
+
+        directory = settings.catalogue if settings.catalogue.is_dir() else settings.catalogue.parent
+        rules = settings.egress.rules()
+        return grpc_transport(settings.grpc, catalogue.bases, secrets, telemetry, rules=rules, directory=directory)
+
+    def sql() -> AbstractAsyncContextManager[Transport]:
+        from taoloop.action.transports.sql.transport import sql_transport
+
+        return sql_transport(settings.tool_sql, secrets, telemetry)
+
+    return {
+        HttpTransport: lambda: nullcontext(http),
+        JobTransport: lambda: nullcontext(JobHttpTransport(http, clock)),
+        McpTransport: mcp,
+        PythonTransport: python,
+        GrpcTransport: grpc,
+        SqlTransport: sql,
+    }
+
+
+@asynccontextmanager
+async def _board(settings: ActionSettings, telemetry: Telemetry, clock: Clock) -> AsyncIterator[ToolBoard]:
+    """Open the board that the replicas share, or that of a single one, and keep it up to date."""
+    async with AsyncExitStack() as stack:
+        store: BoardStore = LocalBoardStore(clock)
+        if settings.board.redis is not None:
+            from taoloop.action.board.redis_board_store import RedisBoardStore
+            from taoloop.wire.redis_link import redis_link
+
+            link = await stack.enter_async_context(redis_link(settings.board.redis, telemetry))
+            store = RedisBoardStore(link, settings.board.redis.key_prefix, new_id(clock), clock)
+        board = ToolBoard(store, settings.board.tools_off, clock, settings.board.every_seconds)
+        yield await stack.enter_async_context(following(board))
+
+
+def _job_handles(settings: ActionSettings) -> JobHandles:
+    key = settings.job_handle_key
+    return JobHandles(token_bytes(32) if key is None else key.get_secret_value().encode())
 
 
 def refuse_forgetful_ledger(catalogue: Catalogue, ledger: EffectLedger, *, is_waived: bool) -> None:

@@ -1,66 +1,73 @@
-"""Executes one call through the stages: checks, ledger, attempt, envelope."""
+"""Executes one call through the stages: checks, ledger or cache, attempts, stand-ins, envelope."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from functools import cache
+from random import Random
 
 from opentelemetry.trace import Span
 
-from taoloop.action.faulting import (
-    action_fault,
-    is_refusal,
-    known_error,
-    status_fault,
-    transport_fault,
-    unknown_outcome,
-)
+from taoloop.action.attempts import AttemptLoop, Switches
+from taoloop.action.fallbacks import Fallbacks
+from taoloop.action.ledger.approval_gate import ApprovalGate, Leave
+from taoloop.action.ledger.ports import EffectLedger
 from taoloop.action.ledger.write_guard import WriteCall, WriteGuard
-from taoloop.action.payload import Payload, read_payload
+from taoloop.action.outcomes import CheckedCall, Outcome
 from taoloop.action.policies import objections
-from taoloop.action.ports import EffectLedger, Reply, ToolCall, Transport, TransportFault
-from taoloop.action.recent import RecentResults
+from taoloop.action.policies.cached_reads import CachedReads
+from taoloop.action.policies.guards import Guards
+from taoloop.action.policies.read_cache import MAX_BYTES
+from taoloop.action.policies.recent import RecentResults
+from taoloop.action.policies.sanitising import Sanitiser
+from taoloop.action.ports import Transport
+from taoloop.action.transports.jobs.desk import JobDesk, no_jobs
 from taoloop.core import exact_json
 from taoloop.core.calls import CallContext
 from taoloop.core.clock import Clock
+from taoloop.core.deadlines import Deadline
 from taoloop.core.errors import CatalogueInvalid
-from taoloop.core.exact_json import ABSENT, Json, JsonValue
+from taoloop.core.exact_json import ABSENT, Json
 from taoloop.core.faults import Fault, FaultCode
 from taoloop.core.logs import EventLog, log_context
 from taoloop.core.telemetry import Telemetry, names
 from taoloop.core.telemetry.names import Attribute, Operation
 from taoloop.core.telemetry.tracing import mark_failed
-from taoloop.plan.acting import ActionResult, ActionStatus, Attempt, ExecuteRequest, ServedBy
+from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, ServedBy
 from taoloop.tools.catalogue import Catalogue
 from taoloop.tools.compiled import CompiledTool
-from taoloop.tools.signature import Effect, Trust
+from taoloop.tools.signature import Trust
 
 _log = EventLog(__name__)
 
 _UNKNOWN_TOOL_LABEL = "unknown"
-_FAULTS_WITHOUT_A_CALL = frozenset({FaultCode.INVALID_PARAMETER, FaultCode.NOT_YET_SUPPORTED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Call:
-    """One request on its way through the stages, refused by none so far."""
+class ExecutorOptions:
+    """What an executor does without unless it is given.
 
-    request: ExecuteRequest
-    context: CallContext
-    tool: CompiledTool
-    arguments: dict[str, JsonValue]
-    blank: ActionResult
+    Attributes:
+        random: Draws the pauses between attempts.
+        switches: The operator's kill switches; None for none.
+        cache_bytes: Most bytes of answers in the read cache.
+        jobs: Answers for jobs that are pending; None where no tool has jobs.
+        approvals: Asks for leave; None asks where the contracts say so and by no rule of the operator.
+    """
 
-    @property
-    def writes(self) -> bool:
-        return self.tool.contract.effect is not Effect.READ
+    random: Random = field(default_factory=Random)
+    switches: Switches | None = None
+    cache_bytes: int = MAX_BYTES
+    jobs: JobDesk | None = None
+    approvals: ApprovalGate | None = None
 
 
 class Executor:
     """Calls tools by their contracts.
 
-    A call passes: contract → permissions → provenance and taint → ledger intent → attempt → envelope → ledger
-    outcome. It has no model, takes no business decision and does not judge the response's schema.
+    A call passes: contract → permissions → provenance and taint → sanitising → leave → ledger intent, or the read
+    cache → attempts, each under switch, breaker and limiter → fallback → envelope → ledger outcome. It has no model,
+    takes no business decision and does not judge the response's schema.
 
     Args:
         catalogue: The tools.
@@ -68,7 +75,11 @@ class Executor:
         ledger: Where calls that write are recorded.
         telemetry: Counts calls and makes the `execute_tool` span.
         clock: Measures attempts.
-        recent: Remembers the results of reads by request id; None for a new one.
+        options: What may be left out.
+
+    Attributes:
+        guards: Breakers, limiters and retry budgets, for what is listed and published.
+        write_guard: Knows the writes that are in progress.
     """
 
     def __init__(
@@ -78,16 +89,26 @@ class Executor:
         ledger: EffectLedger,
         telemetry: Telemetry,
         clock: Clock,
-        recent: RecentResults | None = None,
+        options: ExecutorOptions | None = None,
     ) -> None:
+        options = ExecutorOptions() if options is None else options
+        metrics = telemetry.metrics
+        self.guards = Guards(catalogue.bases, metrics, clock)
         self._catalogue = catalogue
-        self._transport = transport
-        self._guard = WriteGuard(ledger)
+        self.write_guard = WriteGuard(ledger, clock, metrics)
+        self._approvals = ApprovalGate(ledger.approvals, metrics) if options.approvals is None else options.approvals
         self._telemetry = telemetry
         self._clock = clock
-        self._recent = RecentResults(clock) if recent is None else recent
-        self._calls = telemetry.metrics.counter(names.ACTION_CALLS)
-        self._duration = telemetry.metrics.histogram(names.ACTION_DURATION)
+        self._jobs = options.jobs
+        self._recent = RecentResults(clock)
+        self._sanitiser = Sanitiser(catalogue)
+        self._cached = CachedReads(metrics, clock, options.cache_bytes)
+        self._attempts = AttemptLoop(transport, self.guards, clock, options.random, options.switches)
+        self._fallbacks = Fallbacks(catalogue, self._cached, self._served, metrics)
+        calls, duration = metrics.counter(names.ACTION_CALLS), metrics.histogram(names.ACTION_DURATION)
+        # Kept, since to look labels up costs more than to count; there are as many as tools in the catalogue.
+        self._calls_of = cache(lambda tool, status: calls.labels(tool=tool, status=status))
+        self._duration_of = cache(lambda tool: duration.labels(tool=tool))
 
     async def execute(self, request: ExecuteRequest, call: CallContext) -> ActionResult:
         """Make the call, or say why not; whatever comes back is one envelope.
@@ -111,10 +132,11 @@ class Executor:
         began = self._clock.monotonic()
         with (
             log_context(run_id=request.run_id, thought_id=request.thought_id),
-            self._telemetry.tracing.span(names.tool_span(label), _attributes(request, label, tool)) as span,
+            self._telemetry.tracing.span(names.tool_span(label), lambda: _attributes(request, label, tool)) as span,
         ):
-            result = await self._checked(request, call, tool)
-            result = replace(result, total_time_seconds=max(0.0, self._clock.monotonic() - began))
+            result = await self._checked(request, call, tool, began)
+            if result.total_time_seconds is None:
+                result = replace(result, total_time_seconds=max(0.0, self._clock.monotonic() - began))
             self._report(result, label, span)
         return result
 
@@ -125,111 +147,101 @@ class Executor:
         if fault_code:
             span.set_attribute(Attribute.FAULT_CODE, fault_code)
             mark_failed(span, fault_code)
-        self._calls.labels(tool=label, status=result.status).inc()
-        self._duration.labels(tool=label).observe(seconds)
+        self._calls_of(label, result.status).inc()
+        self._duration_of(label).observe(seconds)
         _log.info("tool_call_ended", tool=label, status=result.status, fault_code=fault_code, seconds=seconds)
 
-    async def _checked(self, request: ExecuteRequest, context: CallContext, tool: CompiledTool | None) -> ActionResult:
+    async def _checked(
+        self, request: ExecuteRequest, context: CallContext, tool: CompiledTool | None, began: float
+    ) -> ActionResult:
         arguments: Json = {} if request.arguments is ABSENT else request.arguments
-        blank = _blank(request, tool, arguments)
         if tool is None:
-            return _rejected(blank, objections.unknown_tool(request, self._catalogue))
+            return _rejected(request, None, arguments, objections.unknown_tool(request, self._catalogue))
         objection = objections.objection(request, tool, arguments)
         if objection is not None:
-            return _rejected(blank, objection)
+            return _rejected(request, tool, arguments, objection)
         assert isinstance(arguments, dict)
-        call = _Call(request=request, context=context, tool=tool, arguments=arguments, blank=blank)
-        if call.writes:
-            guarded = WriteCall(request=request, context=context, blank=blank)
-            return await self._guard.once(guarded, lambda: self._attempt(call))
-        earlier = self._recent.find(context.tenant, request)
+        call = CheckedCall(
+            request=request,
+            context=context,
+            tool=tool,
+            arguments=arguments,
+            arguments_hash=exact_json.digest(arguments),
+            deadline=_deadline(request, context),
+            began=began,
+        )
+        if request.job_handle is not ABSENT:
+            return await self._job(call)
+        result = await self._served(call) if call.writes else await self._read(call)
+        return result if self._jobs is None else self._jobs.sealed(result, call)
+
+    async def _job(self, call: CheckedCall) -> ActionResult:
+        """Ask about a job. Neither ledger nor cache stands before it: the call that was made was its creation."""
+        if self._jobs is None:
+            return Outcome(status=ActionStatus.REJECTED, fault=no_jobs()).envelope(call)
+        safe = self._sanitiser.safe(call)
+        opened = safe if isinstance(safe, Fault) else self._jobs.opened(safe)
+        if isinstance(opened, Fault):
+            return Outcome(status=ActionStatus.REJECTED, fault=opened).envelope(call)
+        return self._jobs.sealed(await self._jobs.ask(opened, self._attempts.run), call)
+
+    async def _read(self, call: CheckedCall) -> ActionResult:
+        earlier = self._recent.find(call.context.tenant, call.request)
         if earlier is not None:
-            return replace(earlier, served_by=ServedBy.DUPLICATE)
-        result = await self._attempt(call)
-        self._recent.add(context.tenant, request, result)
+            return replace(earlier, served_by=ServedBy.DUPLICATE, total_time_seconds=None)
+        result = await self._served(call)
+        if result.status is not ActionStatus.APPROVAL_REQUIRED:
+            self._recent.add(call.context.tenant, call.request, result)
         return result
 
-    async def _attempt(self, call: _Call) -> ActionResult:
-        timeout = call.context.deadline.bounded(
-            min(call.tool.contract.timeout_seconds, call.request.timeout_seconds or float("inf"))
+    async def _once(self, call: CheckedCall, leave: Leave | None) -> ActionResult:
+        """Make a call that must not be made twice: it writes, or it has leave for one call."""
+        guarded = WriteCall(
+            request=call.request,
+            context=call.context,
+            blank=Outcome(status=ActionStatus.REJECTED).envelope(call),
+            approval_id="" if leave is None else leave.approval_id,
+            arguments_text="" if call.tool.took_place is None else exact_json.dumps(call.arguments),
         )
-        if timeout <= 0:
-            fault = action_fault(FaultCode.DEADLINE_EXCEEDED, "No time was left for the call; it was not made.")
-            return replace(call.blank, status=ActionStatus.TIMED_OUT, fault=fault)
-        wanted = ToolCall(
-            contract=call.tool.contract,
-            arguments=call.arguments,
-            timeout_seconds=timeout,
-            thought_id=call.request.thought_id or call.request.request_id or call.request.run_id,
-        )
-        start, began = self._clock.now(), self._clock.monotonic()
-        got = await self._reply(wanted)
-        result = self._answered(call, got) if isinstance(got, Reply) else _failed(call, got)
-        if result.status is ActionStatus.REJECTED:
-            return result
-        seconds = max(0.0, self._clock.monotonic() - began)
-        return replace(result, attempts=(_attempt_made(got, start, seconds),), response_time_seconds=seconds)
+        return await self.write_guard.once(guarded, lambda: self._made(call))
 
-    async def _reply(self, wanted: ToolCall) -> Reply | TransportFault:
-        try:
-            return await self._transport.attempt(wanted)
-        except TransportFault as error:
-            return error
-        except Exception as error:  # noqa: BLE001 - a transport is foreign code: whatever it raises, the write may have left
-            _log.exception("transport_failed", tool=wanted.contract.name)
-            message = f"The transport failed: {type(error).__name__}."
-            return TransportFault(FaultCode.TOOL_PROTOCOL_FAULT, message, may_have_left=True)
+    async def _served(self, call: CheckedCall) -> ActionResult:
+        """Make a checked call with everything that belongs to it; fallbacks come this way too."""
+        safe = self._sanitiser.safe(call)
+        if isinstance(safe, Fault):
+            return Outcome(status=ActionStatus.REJECTED, fault=safe).envelope(call)
+        call = safe
+        leave = await self._approvals.check(call)
+        if isinstance(leave, Outcome):
+            return leave.envelope(call)
+        if call.writes or leave is not None:
+            return await self._once(call, leave)
+        fresh = self._cached.fresh(call)
+        if fresh is not None:
+            return fresh.envelope(call)
+        return await self._made(call)
 
-    def _answered(self, call: _Call, reply: Reply) -> ActionResult:
-        payload = read_payload(reply, expects_json=_expects_json(call.tool))
-        result = replace(_with_payload(call, reply, payload), served_by=ServedBy.PRIMARY)
-        known = known_error(call.tool, reply.status_code, _or_null(payload.parsed))
-        if known is not None:
-            return replace(result, status=ActionStatus.FAILED, fault=known)
-        fault_by_status = status_fault(reply, self._clock.now())
-        if fault_by_status is not None:
-            return _settled(call, result, fault_by_status, is_certain=is_refusal(reply.status_code))
-        if payload.fault_message:
-            malformed = action_fault(FaultCode.RESPONSE_MALFORMED, payload.fault_message)
-            return _settled(call, result, malformed, is_certain=False)
-        return replace(result, status=ActionStatus.PENDING if reply.status_code == 202 else ActionStatus.SUCCEEDED)
+    async def _made(self, call: CheckedCall) -> ActionResult:
+        outcome = await self._attempts.run(call)
+        if outcome.fault is None:
+            self._cached.keep(call, outcome)
+        else:
+            outcome = await self._fallbacks.instead_of(call, outcome)
+        if call.writes or call.began is None:  # the ledger's record is part of the time
+            return outcome.envelope(call)
+        return outcome.envelope(call, max(0.0, self._clock.monotonic() - call.began))
 
     def __repr__(self) -> str:
-        return f"Executor(tools={len(self._catalogue)}, guard={self._guard!r})"
+        return f"Executor(tools={len(self._catalogue)}, guard={self.write_guard!r}, attempts={self._attempts!r})"
 
 
-def _failed(call: _Call, error: TransportFault) -> ActionResult:
-    """Return the envelope of an attempt that brought no whole answer."""
-    result = call.blank
-    if error.received is not None:
-        payload = read_payload(error.received, expects_json=_expects_json(call.tool), is_truncated=True)
-        result = _with_payload(call, error.received, payload)
-    if error.code in _FAULTS_WITHOUT_A_CALL:
-        return _rejected(result, transport_fault(error))
-    was_refused = error.received is not None and is_refusal(error.received.status_code)
-    return _settled(call, result, transport_fault(error), is_certain=not error.may_have_left or was_refused)
+def _deadline(request: ExecuteRequest, context: CallContext) -> Deadline:
+    """Return when all attempts must be over: the caller's deadline, or the request's own limit before it."""
+    limit = request.timeout_seconds
+    return context.deadline if limit is None else context.deadline.shortened(limit)
 
 
-def _attempt_made(got: Reply | TransportFault, start: datetime, seconds: float) -> Attempt:
-    received = got if isinstance(got, Reply) else got.received
-    return Attempt(
-        start=start,
-        duration_seconds=seconds,
-        outcome="answered" if isinstance(got, Reply) else str(got.code),
-        code=received.status_code if received is not None else 0,
-        reused_connection=received.reused_connection if received is not None else False,
-    )
-
-
-def _settled(call: _Call, result: ActionResult, fault: Fault, *, is_certain: bool) -> ActionResult:
-    """Return the failure; of a write only when it is certain that it took no effect."""
-    if call.writes and not is_certain:
-        return replace(result, status=ActionStatus.OUTCOME_UNKNOWN, fault=unknown_outcome(fault))
-    status = ActionStatus.TIMED_OUT if fault.code == FaultCode.TOOL_TIMEOUT else ActionStatus.FAILED
-    return replace(result, status=status, fault=fault)
-
-
-def _blank(request: ExecuteRequest, tool: CompiledTool | None, arguments: Json) -> ActionResult:
+def _rejected(request: ExecuteRequest, tool: CompiledTool | None, arguments: Json, fault: Fault) -> ActionResult:
     return ActionResult(
         run_id=request.run_id,
         thought_id=request.thought_id,
@@ -239,30 +251,8 @@ def _blank(request: ExecuteRequest, tool: CompiledTool | None, arguments: Json) 
         arguments_hash=exact_json.digest(arguments),
         status=ActionStatus.REJECTED,
         trust=tool.contract.trust if tool else Trust.UNTRUSTED,
+        fault=fault,
     )
-
-
-def _rejected(blank: ActionResult, fault: Fault) -> ActionResult:
-    return replace(blank, status=ActionStatus.REJECTED, fault=fault)
-
-
-def _with_payload(call: _Call, reply: Reply, payload: Payload) -> ActionResult:
-    return replace(
-        call.blank,
-        parsed=payload.parsed,
-        raw=payload.raw,
-        body=payload.body,
-        status_code=reply.status_code,
-    )
-
-
-def _expects_json(tool: CompiledTool) -> bool:
-    """Tell whether the body must be JSON: a response schema of `true` takes anything."""
-    return tool.contract.response is not True
-
-
-def _or_null(value: Json) -> JsonValue:
-    return None if isinstance(value, exact_json.Absent) else value
 
 
 def _attributes(request: ExecuteRequest, label: str, tool: CompiledTool | None) -> dict[Attribute, str | int | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any, Final, TypeVar, cast
 
@@ -37,7 +37,9 @@ def cut_page(items: Sequence[ItemT], limit: int) -> tuple[tuple[ItemT, ...], Ite
     return page, page[-1] if len(items) > limit else None
 
 
-def list_tools(catalogue: Catalogue, page_size: int, page_token: str) -> ListToolsResponse:
+def list_tools(
+    catalogue: Catalogue, page_size: int, page_token: str, availability: Callable[[str], ToolAvailability]
+) -> ListToolsResponse:
     """Return one page of the tools, by name; the token is the last name of the page before.
 
     Raises:
@@ -47,23 +49,25 @@ def list_tools(catalogue: Catalogue, page_size: int, page_token: str) -> ListToo
     limit = page_limit(page_size)
     page, last = cut_page(tuple(islice(later, limit + 1)), limit)
     return ListToolsResponse(
-        tools=tuple(map(summary, page)),
+        tools=tuple(summary(tool, availability(tool.contract.name)) for tool in page),
         catalogue_digest=catalogue.digest,
         next_page_token=last.contract.name if last is not None else "",
     )
 
 
-def get_tool(catalogue: Catalogue, name: str) -> GetToolResponse:
+def get_tool(catalogue: Catalogue, name: str, availability: Callable[[str], ToolAvailability]) -> GetToolResponse:
     """Return one tool with its whole contract.
 
     Raises:
         UnknownTool: There is none of this name.
     """
     tool = catalogue.compiled(name)
-    return GetToolResponse(tool=summary(tool), contract=cast("JsonValue", _plain(tool.contract.document)))
+    return GetToolResponse(
+        tool=summary(tool, availability(name)), contract=cast("JsonValue", _plain(tool.contract.document))
+    )
 
 
-def summary(tool: CompiledTool) -> ToolSummary:
+def summary(tool: CompiledTool, availability: ToolAvailability) -> ToolSummary:
     """Return what a planner needs to know of a tool."""
     contract = tool.contract
     return ToolSummary(
@@ -77,7 +81,7 @@ def summary(tool: CompiledTool) -> ToolSummary:
         parameters=_plain(contract.parameters),
         output_schema=_plain(tool.output_schema),
         contract_digest=contract.digest,
-        availability=ToolAvailability(tool=contract.name, available=True),
+        availability=availability,
         timeout_seconds=contract.timeout_seconds,
         answer=dict(contract.answer),
     )

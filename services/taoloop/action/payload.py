@@ -23,6 +23,8 @@ class Payload:
 
     parsed: Json = ABSENT
     """The JSON value; absent when the body is empty or no JSON."""
+    text: bytes | None = None
+    """The parsed value as it was written, in UTF-8; None when nothing was parsed."""
     raw: bytes | None = None
     """The first bytes of a body that is no JSON; None when it is, or when it is empty."""
     body: Body
@@ -51,10 +53,11 @@ def read_payload(reply: Reply, *, expects_json: bool, is_truncated: bool = False
         has_no_content = reply.status_code in {202, 204, 205}
         return Payload(body=body, fault_message="" if has_no_content else "The body is empty.")
     try:
-        parsed = exact_json.loads(reply.body.removeprefix(_BYTE_ORDER_MARK))
+        text = reply.body.removeprefix(_BYTE_ORDER_MARK)
+        parsed = exact_json.loads(text)
     except JsonSyntaxError as exc:
         return Payload(raw=_prefix(reply.body), body=body, fault_message=_cause(exc, reply, is_announced=is_announced))
-    return Payload(parsed=parsed, body=body)
+    return Payload(parsed=parsed, text=text, body=body)
 
 
 def is_json_type(content_type: str) -> bool:

@@ -1,82 +1,13 @@
-"""What the executor needs from outside: tools, secrets and a durable ledger of effects."""
+"""What the executor needs from outside: tools and secrets; the ledger of effects has ports of its own."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
-from taoloop.action.ledger.effects import Claim, EffectIntent, EffectQuery, LedgerEntry, Resolution
 from taoloop.core.exact_json import JsonValue
-from taoloop.plan.acting import EffectRecord, EffectState
-from taoloop.tools.contract import ToolContract
-
-
-class EffectLedger(Protocol):
-    """Records every call that writes, before it leaves and after it came back.
-
-    Durability: when a method returns, what it recorded survives the death of the process and of the machine
-    if `is_durable` is true. A store that acknowledges before it has written, or that can lose acknowledged
-    writes when it fails over, must say false.
-
-    At most one entry per tenant, run, tool and arguments hash stands in a state that blocks (any but FAILED
-    and RECONCILED as not taken place). The store itself enforces this, whatever the number of processes.
-
-    Every method raises `BackendUnavailable` when the store does not answer; nothing was recorded then as far
-    as the caller knows, so a call must not leave on it.
-    """
-
-    @property
-    def is_durable(self) -> bool:
-        """Whether an acknowledged entry survives a crash of the process and of the machine."""
-        ...
-
-    async def plan(self, intent: EffectIntent) -> Claim:
-        """Record an intent, or return the entry that blocks it.
-
-        At first sight of a STARTED entry that another process owns, that process is taken for dead: the entry
-        becomes UNKNOWN. A PLANNED entry of another process is taken over, since nothing has left.
-
-        Raises:
-            RequestIdReused: The request id came before with another digest.
-        """
-        ...
-
-    async def start(self, effect_id: str) -> bool:
-        """Record that the call may leave from now on; call it before the first byte does.
-
-        Returns:
-            False when the entry is no longer PLANNED by this process: the call must not be made.
-        """
-        ...
-
-    async def finish(self, effect_id: str, state: EffectState, result_text: str) -> bool:
-        """Record the outcome: SUCCEEDED, FAILED or UNKNOWN, with the envelope that a repeat returns.
-
-        Returns:
-            False when the entry is already settled; it stays as it is.
-        """
-        ...
-
-    async def get(self, tenant: str, effect_id: str) -> LedgerEntry:
-        """Return one entry.
-
-        Raises:
-            UnknownEffect: The tenant has no such entry.
-        """
-        ...
-
-    async def list(self, tenant: str, query: EffectQuery) -> tuple[EffectRecord, ...]:
-        """Return the tenant's effects that the query wants, newest first."""
-        ...
-
-    async def resolve(self, tenant: str, resolution: Resolution) -> EffectRecord:
-        """Settle an UNKNOWN entry, or a STARTED one of another process, by the word of a person.
-
-        Raises:
-            UnknownEffect: The tenant has no such entry.
-            EffectSettled: The outcome is known, or another decision came first.
-        """
-        ...
+from taoloop.tools.contract import JobState, ToolContract
 
 
 class SecretSource(Protocol):
@@ -85,6 +16,25 @@ class SecretSource(Protocol):
     async def secret(self, name: str) -> str | None:
         """Return the secret's value, or None when it is not configured."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobTicket:
+    """A job that a tool has accepted, as far as it is known.
+
+    Attributes:
+        job_id: The tool's name for it.
+        created_at: When it was created, aware.
+        state: Its last known state.
+        misses: Queries in a row that got no answer.
+        effect_id: The ledger's entry of its creation; empty for a read.
+    """
+
+    job_id: str
+    created_at: datetime
+    state: JobState = JobState.PENDING
+    misses: int = 0
+    effect_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +47,12 @@ class ToolCall:
     """Total time for the attempt, connecting and reading included."""
     thought_id: str
     """Sent to the tool as `X-Request-ID`."""
+    idempotency_key: str = ""
+    """The same for every attempt of one step; sent only where the contract declares a place for it."""
+    resend_count: int = 0
+    """Attempts already made of the same call."""
+    job: JobTicket | None = None
+    """The job to ask about; None for a new call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +67,10 @@ class Reply:
     retry_after: str = ""
     """The `Retry-After` header as sent; empty when there was none."""
     reused_connection: bool = False
+    job: JobTicket | None = None
+    """The job that is not over yet; only with the status 202."""
+    failure: str = ""
+    """One sentence, redacted, when the tool said in its own way that it failed; empty when only the status says so."""
 
 
 class TransportFault(Exception):

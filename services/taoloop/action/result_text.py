@@ -4,23 +4,35 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Hashable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Final, Union, cast, get_args, get_origin, get_type_hints
 
 from taoloop.core import exact_json
 from taoloop.core.exact_json import ABSENT, Json, JsonValue
 from taoloop.plan.acting import ActionResult, ExecuteRequest
 
+MAX_RESULT_BYTES: Final = 256 * 1024
+"""Longest text of an envelope with its payload: the ledger keeps every one of them for weeks."""
+
 _MAX_DEPTH = exact_json.MAX_DEPTH + 4  # a payload of full depth stands inside the envelope
 
 
-def result_to_text(result: ActionResult) -> str:
-    """Return the envelope as one line of JSON; fields at their default are left out."""
-    return exact_json.dumps(_plain(result), max_depth=_MAX_DEPTH)
+def result_to_text(result: ActionResult, max_bytes: int = MAX_RESULT_BYTES) -> str:
+    """Return the envelope as one line of JSON; fields at their default are left out.
+
+    Args:
+        result: The envelope.
+        max_bytes: A longer text is written without the payload, which the body then says by `truncated`.
+    """
+    text = exact_json.dumps(_plain(result), max_depth=_MAX_DEPTH)
+    if len(text.encode()) <= max_bytes:
+        return text
+    body = replace(result.body, truncated=True) if result.body is not None else None
+    return exact_json.dumps(_plain(replace(result, parsed=ABSENT, raw=None, body=body)), max_depth=_MAX_DEPTH)
 
 
 def result_from_text(text: str) -> ActionResult:

@@ -226,10 +226,105 @@ class FaultCode(StrEnum):
         "The secret that the contract names is not configured.",
         "The operator provides the secret.",
     )
+    CREDENTIAL_REFUSED = (
+        "CREDENTIAL_REFUSED",
+        "The token endpoint gave no access token, or the client certificate cannot be used.",
+        "The operator checks the secrets and the token endpoint; try again later if the fault says so.",
+    )
+    EGRESS_FORBIDDEN = (
+        "EGRESS_FORBIDDEN",
+        "The tool's address is not one that may be connected to; the call was not made.",
+        "The operator corrects the base URL, or opens the network in TAOLOOP_EGRESS__ALLOW.",
+    )
+    REDIRECT_FORBIDDEN = (
+        "REDIRECT_FORBIDDEN",
+        "The tool answered by a redirect that must not be followed.",
+        "The owner of the contract corrects the URL.",
+    )
+    POOL_EXHAUSTED = (
+        "POOL_EXHAUSTED",
+        "Every connection of the tool's pool was busy until the time was over; the call was not made.",
+        "Try again later; the operator raises the contract's pool size, or lowers its limiter.",
+    )
+    JOB_PROTOCOL_FAULT = (
+        "JOB_PROTOCOL_FAULT",
+        "The answer about a job lacks a field, or names a state, that the contract does not know.",
+        "The owner of the contract compares its pointers and states with what the tool answers.",
+    )
+    JOB_FAILED = (
+        "JOB_FAILED",
+        "The tool said that the job failed.",
+        "Read the body's cause; the same job fails again unless something changed.",
+    )
+    JOB_CANCELLED = (
+        "JOB_CANCELLED",
+        "The tool said that the job was cancelled.",
+        "Create the job again if it is still wanted.",
+    )
+    JOB_TIMEOUT = (
+        "JOB_TIMEOUT",
+        "The job was not over within the contract's total time; the fault tells its last known state.",
+        "A person looks at the job, or the owner of the contract raises its total.",
+    )
+    JOB_HANDLE_REFUSED = (
+        "JOB_HANDLE_REFUSED",
+        "The job handle was changed, or belongs to another tenant, run, tool or call.",
+        "Send the handle as it came, with the call that it came from.",
+    )
     REPEATED_WRITE = (
         "REPEATED_WRITE",
         "The same write was already started, has an unknown outcome or succeeded in this run.",
         "Use the earlier result; plan no second one.",
+    )
+    APPROVAL_REQUIRED = (
+        "APPROVAL_REQUIRED",
+        "A person must agree before the call is made; it was not made.",
+        "Let a person decide by the approval's id, then make the same call again.",
+    )
+    APPROVAL_REJECTED = (
+        "APPROVAL_REJECTED",
+        "A person decided that the call may not be made.",
+        "Plan without this call.",
+    )
+    APPROVAL_EXPIRED = (
+        "APPROVAL_EXPIRED",
+        "Nobody decided in time, or the leave was not used in time; that is no rejection.",
+        "Ask again by a new step, if the call is still wanted.",
+    )
+    APPROVAL_CANCELLED = (
+        "APPROVAL_CANCELLED",
+        "The question for leave was withdrawn, for example because the run was cancelled.",
+        "Ask again by a new step, if the call is still wanted.",
+    )
+    APPROVAL_UNUSABLE = (
+        "APPROVAL_UNUSABLE",
+        "The leave was used, withdrawn or lapsed at the moment at which the call was to start; it was not made.",
+        "Make the same call again, which tells where its approval stands.",
+    )
+    TOOL_SWITCHED_OFF = (
+        "TOOL_SWITCHED_OFF",
+        "An operator has switched the tool off.",
+        "Use another tool, or wait until it is switched on.",
+    )
+    BREAKER_OPEN = (
+        "BREAKER_OPEN",
+        "The tool failed so often that it is not called for a while.",
+        "Wait as long as the fault says, or use another tool.",
+    )
+    LIMITER_SHED = (
+        "LIMITER_SHED",
+        "The tool already has as many calls as its contract allows, so this one was not made.",
+        "Try again later, or use another tool.",
+    )
+    RETRY_BUDGET_EXHAUSTED = (
+        "RETRY_BUDGET_EXHAUSTED",
+        "The attempt failed, and the tool had too many repeats lately for another one.",
+        "Try again later; the operator looks at the tool.",
+    )
+    FALLBACK_FAILED = (
+        "FALLBACK_FAILED",
+        "The tool failed, and so did what the contract names in its place.",
+        "Skip the tool, and let a person decide.",
     )
     NOT_FOUND = (
         "NOT_FOUND",

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import logging
+import math
+import sys
+import time
 import traceback
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
+from contextvars import ContextVar, Token
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Final, TextIO
+from functools import lru_cache
+from json.encoder import encode_basestring
+from types import TracebackType
+from typing import Final, Self, TextIO
 
 from taoloop.core.exact_json import dumps
 from taoloop.core.redaction import MASK, is_secret_name, redact_text
@@ -22,6 +27,35 @@ MAX_TEXT_CHARACTERS: Final = 300
 
 _context: ContextVar[Mapping[str, str]] = ContextVar("taoloop_log_context", default={})  # noqa: B039 - never changed in place
 _FIELDS: Final = "taoloop_fields"
+_NO_FIELDS: Final[Mapping[str, LogValue]] = {}
+_SHORT_CHARACTERS: Final = 64
+
+# The names of fields are from a fixed set, and so are most short values: names of tools, codes, states.
+_is_secret_name = lru_cache(maxsize=1024)(is_secret_name)
+_TAKEN: Final = frozenset({"time", "level", "event", "logger"})
+
+
+_Error = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None] | None
+
+
+_BLANK: Final = vars(logging.makeLogRecord({})) | {"thread": None, "threadName": None, "process": None}
+
+
+class _EventRecord(logging.LogRecord):
+    """A record without what no line of ours shows, such as file and thread, which takes longer than the rest."""
+
+    def __init__(self, name: str, level: int, event: str, fields: Mapping[str, LogValue], error: _Error) -> None:
+        created = time.time()  # noqa: TID251 - the date of a line, which logging itself would take from here
+        self.__dict__ |= _BLANK | {
+            "name": name,
+            "levelno": level,
+            "levelname": logging.getLevelName(level),
+            "msg": event,
+            "exc_info": error,
+            "created": created,
+            "msecs": created % 1 * 1000,
+            _FIELDS: fields,
+        }
 
 
 class EventLog:
@@ -58,18 +92,27 @@ class EventLog:
         self._write(logging.ERROR, event, fields, has_exception=True)
 
     def _write(self, level: int, event: str, fields: Mapping[str, LogValue], *, has_exception: bool = False) -> None:
-        if self._logger.isEnabledFor(level):
-            self._logger.log(level, event, extra={_FIELDS: fields}, exc_info=has_exception)
+        if not self._logger.isEnabledFor(level):
+            return
+        error = sys.exc_info() if has_exception else None
+        self._logger.handle(_EventRecord(self._logger.name, level, event, fields, error))
 
 
-@contextmanager
-def log_context(**ids: str) -> Iterator[None]:
-    """Put these ids, such as `run_id` and `thought_id`, on every line of the block and of the tasks it starts."""
-    token = _context.set({**_context.get(), **{name: value for name, value in ids.items() if value}})
-    try:
-        yield
-    finally:
-        _context.reset(token)
+class log_context:  # noqa: N801 - used like a function; a class enters and leaves at a third of a generator's cost
+    """Put ids, such as `run_id` and `thought_id`, on every line of the block and of the tasks it starts."""
+
+    __slots__ = ("_ids", "_token")
+
+    def __init__(self, **ids: str) -> None:
+        self._ids = ids
+
+    def __enter__(self) -> Self:
+        ids = {name: value for name, value in self._ids.items() if value}
+        self._token: Token[Mapping[str, str]] = _context.set({**_context.get(), **ids})
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _context.reset(self._token)
 
 
 class JsonLinesFormatter(logging.Formatter):
@@ -83,12 +126,12 @@ class JsonLinesFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record as one line of JSON."""
-        moment = datetime.fromtimestamp(record.created, UTC)
-        line: dict[str, object] = {
-            "time": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-            "level": record.levelname.lower(),
-        }
         fields = getattr(record, _FIELDS, None)
+        if fields is not None and record.exc_info is None:
+            line_of_event = _event_line(record, fields)
+            if line_of_event.isascii():
+                return line_of_event
+        line: dict[str, object] = {"time": _time(record.created), "level": record.levelname.lower()}
         if fields is None:  # a library wrote it: its text is free, so it is no event name
             line |= {"event": "library_logged", "logger": record.name, "message": _text(record.getMessage())}
         else:
@@ -96,8 +139,9 @@ class JsonLinesFormatter(logging.Formatter):
         if trace_id := current_trace_id():
             line["trace_id"] = trace_id
         line |= _context.get()
-        for name, value in (fields or {}).items():
-            line.setdefault(name, _value(name, value))
+        for name, value in (fields or _NO_FIELDS).items():
+            if name not in line:
+                line[name] = _value(name, value)
         if record.exc_info and record.exc_info[1] is not None:
             line |= _error(record.exc_info[1])
         return dumps(line)
@@ -118,14 +162,54 @@ def configure_logging(level: str, stream: TextIO) -> None:
     logging.getLogger("taoloop").setLevel(level.upper())
 
 
+def _time(seconds: float) -> str:
+    """Return the moment as RFC 3339 with milliseconds; the seconds before the point are the same for many lines."""
+    second, microseconds = divmod(round(seconds * 1_000_000), 1_000_000)
+    return f"{_second(second)}.{microseconds // 1000:03}Z"
+
+
+@lru_cache(maxsize=4)
+def _second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat().removesuffix("+00:00")
+
+
+def _event_line(record: logging.LogRecord, fields: Mapping[str, LogValue]) -> str:
+    """Return the line of an event; it is the one that `dumps` writes if it is all ASCII."""
+    parts = [f'{{"time":"{_time(record.created)}",', _head(record.levelname, record.msg, record.name)]
+    if trace_id := current_trace_id():
+        parts.append(f',"trace_id":"{trace_id}"')
+    context = _context.get()
+    parts += [f",{encode_basestring(name)}:{encode_basestring(text)}" for name, text in context.items()]
+    for name, value in fields.items():
+        if name not in context and name not in _TAKEN and not (trace_id and name == "trace_id"):
+            known = _value(name, value)
+            text = encode_basestring(known) if type(known) is str else dumps(known)
+            parts.append(f",{encode_basestring(name)}:{text}")
+    parts.append("}")
+    return "".join(parts)
+
+
+@lru_cache(maxsize=1024)
+def _head(level: str, event: str, logger: str) -> str:
+    return dumps({"level": level.lower(), "event": event, "logger": logger})[1:-1]
+
+
 def _value(name: str, value: object) -> LogValue:
     if value is None or isinstance(value, bool):
         return value
-    if is_secret_name(name):
+    if _is_secret_name(name):
         return MASK
-    if isinstance(value, int | float | Decimal) and Decimal(value).is_finite():
+    if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
         return value
-    return _text(str(value))  # NaN and infinity too, which JSON does not have
+    if isinstance(value, Decimal) and value.is_finite():
+        return value
+    text = str(value)  # NaN and infinity too, which JSON does not have
+    return _short_text(text) if len(text) <= _SHORT_CHARACTERS else _text(text)
+
+
+@lru_cache(maxsize=1024)
+def _short_text(text: str) -> str:
+    return _text(text)
 
 
 def _text(text: str) -> str:

@@ -210,10 +210,12 @@ def masked(settings: BaseSettings) -> dict[str, str | int | float | bool | None]
     """
     shown: dict[str, str | int | float | bool | None] = {}
     for path, _ in _leaves(type(settings)):
-        value: Any = settings
-        for name in path:
-            value = getattr(value, name)
-        shown[_env_name(path)] = _shown(value)
+        owner: Any = settings
+        for name in path[:-1]:
+            owner = getattr(owner, name, None)
+        value = getattr(owner, path[-1], None)
+        if owner is not None and not isinstance(value, BaseModel):  # a group that may be unset is shown by its members
+            shown[_env_name(path)] = _shown(value)
     return shown
 
 
@@ -248,11 +250,19 @@ def _leaves_with_defaults(
     """Yield every setting with its default, for which the default of its group, if there is one, decides."""
     for name, info in model.model_fields.items():
         default = info.get_default(call_default_factory=True) if group is None else getattr(group, name)
-        if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
-            inner = default if isinstance(default, BaseModel) else None
-            yield from _leaves_with_defaults(info.annotation, inner, (*above, name))
-        else:
+        inner_class = _group_class(info.annotation)
+        if inner_class is None or inner_class is not info.annotation:
             yield (*above, name), info, default
+        if inner_class is not None:
+            inner = default if isinstance(default, BaseModel) else None
+            yield from _leaves_with_defaults(inner_class, inner, (*above, name))
+
+
+def _group_class(annotation: Any) -> type[BaseModel] | None:
+    """Return the class of a group, also of one that may be unset; None for a plain setting."""
+    arguments = get_args(annotation)
+    choices = arguments if type(None) in arguments else (annotation,)
+    return next((each for each in choices if isinstance(each, type) and issubclass(each, BaseModel)), None)
 
 
 def _env_name(path: Iterable[object]) -> str:
@@ -287,7 +297,7 @@ def _type_words(annotation: Any) -> str:
         return " | ".join(str(argument) for argument in arguments)
     if arguments and type(None) in arguments:
         return " | ".join(_type_words(argument) for argument in arguments if argument is not type(None))
-    if arguments:
+    if arguments or (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
         return "JSON"
     return "path" if getattr(annotation, "__name__", "") == "Path" else str(getattr(annotation, "__name__", annotation))
 

@@ -79,6 +79,25 @@ class ApprovalDecision(StrEnum):
     """The call may be made, once."""
     REJECTED = "rejected"
     """The call may not be made."""
+    CANCELLED = "cancelled"
+    """Nobody wants the call any more, for example because its run was cancelled."""
+    EXPIRED = "expired"
+    """Nobody decided in time. Only in replies: nobody can decide it."""
+
+
+class ApprovalState(StrEnum):
+    """Where an approval stands."""
+
+    OPEN = "open"
+    """A person is asked."""
+    APPROVED = "approved"
+    """The call may be made, once; `effect_id` tells whether it was."""
+    REJECTED = "rejected"
+    """The call may not be made."""
+    EXPIRED = "expired"
+    """Nobody decided in time, or the leave was not used in time."""
+    CANCELLED = "cancelled"
+    """Nobody wants the call any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +207,11 @@ class ActionResult:
     """Whose words the body holds."""
     fault: Fault | None = None
     """Why it failed; unset when it did not."""
+    approval_expires_at: datetime | None = None
+    """When the approval that is asked for lapses."""
+    sanitised: tuple[str, ...] = ()
+    """Pointers of the arguments that were sent otherwise than they came, since their text was unsafe where the tool
+    shows it. The hash is that of the arguments as they came."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -333,6 +357,64 @@ class DecideApprovalResponse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ListApprovalsRequest:
+    """Wants approvals."""
+
+    run_id: str = ""
+    """Only those of one run; empty for all of the tenant."""
+    state: ApprovalState | None = None
+    """Only those in one state; unspecified for all."""
+    page_size: int = 0
+    """At most this many; 0 takes 100."""
+    page_token: str = ""
+    """Where the page before ended; empty for the first."""
+    approval_id: str = ""
+    """Only the one with this id; empty for all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListApprovalsResponse:
+    """One page of approvals."""
+
+    approvals: tuple[ApprovalRecord, ...] = ()
+    """The approvals, newest first."""
+    next_page_token: str = ""
+    """Where the next page starts; empty on the last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalRecord:
+    """One approval that was asked for: bound to one run, step, tool and arguments, and good for one call."""
+
+    approval_id: str
+    """The approval's id."""
+    run_id: str = ""
+    """The run's id."""
+    step_id: str = ""
+    """The step's id."""
+    tool: str = ""
+    """The tool's name."""
+    arguments_hash: str = ""
+    """SHA-256 of the canonical arguments."""
+    arguments: Json = ABSENT
+    """What the tool would be called with."""
+    state: ApprovalState
+    """Where it stands."""
+    requested_at: datetime | None = None
+    """When it was asked for."""
+    expires_at: datetime | None = None
+    """When it lapses: undecided, or granted and not used."""
+    decided_at: datetime | None = None
+    """When it was decided."""
+    decided_by: str = ""
+    """Who decided."""
+    comment: str = ""
+    """Why, for the record."""
+    effect_id: str = ""
+    """The call that used it; empty while none did."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ListEffectsRequest:
     """Wants recorded effects."""
 
@@ -344,6 +426,8 @@ class ListEffectsRequest:
     """At most this many; 0 takes 100."""
     page_token: str = ""
     """Where the page before ended; empty for the first."""
+    effect_id: str = ""
+    """Only the one with this id; empty for all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -380,6 +464,14 @@ class EffectRecord:
     """Who settled it, for a reconciled one."""
     iteration: int = 0
     """The number of the thought that planned it."""
+    took_place: bool | None = None
+    """For a reconciled one: whether it took place."""
+    comment: str = ""
+    """How the one who settled it knows."""
+    approval_id: str = ""
+    """The approval that it used; empty when it needed none."""
+    idempotency_key: str = ""
+    """The idempotency key of its call; sent to the tool only where the contract declares a place for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -404,3 +496,43 @@ class ResolveEffectResponse:
 
     effect: EffectRecord | None = None
     """The entry as it stands now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReconcileEffectRequest:
+    """Wants an unknown effect looked up."""
+
+    effect_id: str = ""
+    """The entry."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReconcileEffectResponse:
+    """What the look-up found."""
+
+    effect: EffectRecord | None = None
+    """The entry as it stands now; still UNKNOWN when the look-up did not tell."""
+    finding: str = ""
+    """What the look-up showed, for a person."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchToolRequest:
+    """Wants a tool switched."""
+
+    tool: str
+    """The tool's name."""
+    off: bool = False
+    """True switches it off: no attempt is made from then on, in other replicas within seconds. False: on again."""
+    reason: str = ""
+    """Why, for planners, callers and the record."""
+    switched_by: str = ""
+    """Who switches."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchToolResponse:
+    """The tool, switched."""
+
+    availability: ToolAvailability | None = None
+    """Whether it can be called now; what a process's own settings switch off stays off."""

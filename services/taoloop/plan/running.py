@@ -127,6 +127,8 @@ class RunSummary:
     """Why it failed, when it did."""
     usage: Usage | None = None
     """What it consumed."""
+    approvals_required: tuple[ApprovalRequired, ...] = ()
+    """The approvals that it waits for, when it does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +179,8 @@ class LoopServiceDecideApprovalResponse:
     """The run."""
     next_sequence: int = 0
     """Sequence number of the next event, for `Watch`."""
+    decision: ApprovalDecision | None = None
+    """What holds now; an earlier decision stands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -361,6 +365,20 @@ class RunResumed:
     """input, approval or take_over."""
     input: ProvidedInput | None = None
     """The input that was given, when that is the reason."""
+    approval: ApprovalOutcome | None = None
+    """The approval that was decided, when that is the reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalOutcome:
+    """What became of an approval."""
+
+    approval_id: str
+    """The approval."""
+    decision: ApprovalDecision
+    """What holds."""
+    decided_by: str = ""
+    """Who decided."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from taoloop.core.calls import CallContext
 from taoloop.core.errors import TaoError
 from taoloop.core.exact_json import ABSENT, JsonValue
 from taoloop.core.faults import Fault, FaultCode, FaultStage
-from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, ServedBy, ToolSummary
+from taoloop.plan.acting import (
+    ActionResult,
+    ActionStatus,
+    ApprovalDecision,
+    DecideApprovalRequest,
+    DecideApprovalResponse,
+    ExecuteRequest,
+    ServedBy,
+    ToolSummary,
+)
 from taoloop.plan.observing import ObservationResult, ObserveRequest
 from taoloop.plan.thinking import ThinkRequest, ThinkResponse
 from taoloop.tools.signature import Trust
 
-Answer = ActionResult | JsonValue | TaoError | Callable[[ExecuteRequest], Awaitable[JsonValue]]
+Answer = ActionResult | JsonValue | TaoError | Callable[[ExecuteRequest], Awaitable[ActionResult | JsonValue]]
 
 
 class ScriptedThought:
@@ -51,12 +61,13 @@ class ScriptedAction:
 
     Args:
         answers: What each tool answers: a body, a whole result, an error to raise, or a coroutine function that gives
-            the body.
+            a body or a result.
         listing: What `list_tools` gives.
     """
 
     def __init__(self, answers: Mapping[str, Answer], listing: ListedTools | None = None) -> None:
         self.requests: list[ExecuteRequest] = []
+        self.decisions: list[DecideApprovalRequest] = []
         self._answers = dict(answers)
         self._listing = listing or ListedTools(tuple(ToolSummary(name=name, parameters={}) for name in answers))
 
@@ -64,17 +75,56 @@ class ScriptedAction:
         """See `ActionPort.execute`."""
         self.requests.append(request)
         answer = self._answers[request.tool]
-        if callable(answer):
-            return _succeeded(request, await answer(request))
         if isinstance(answer, TaoError):
             raise answer
+        if callable(answer):
+            answer = await answer(request)
         if isinstance(answer, ActionResult):
             return replace(answer, run_id=request.run_id, step_id=request.step_id, tool=request.tool)
         return _succeeded(request, answer)
 
+    async def decide_approval(self, request: DecideApprovalRequest, call: CallContext) -> DecideApprovalResponse:
+        """Let the first decision about an approval stand; see `ActionPort.decide_approval`."""
+        self.decisions.append(request)
+        first = next(known for known in self.decisions if known.approval_id == request.approval_id)
+        return DecideApprovalResponse(approval_id=request.approval_id, decision=first.decision)
+
     async def list_tools(self, call: CallContext) -> ListedTools:
         """See `ActionPort.list_tools`."""
         return self._listing
+
+
+class GatedAction(ScriptedAction):
+    """A `ScriptedAction` some of whose tools need leave; the approval of a step is named after it.
+
+    Args:
+        answers: See `ScriptedAction`.
+        gated_tools: The tools that need leave.
+        expires_at: When every question lapses.
+    """
+
+    def __init__(self, answers: Mapping[str, Answer], gated_tools: frozenset[str], expires_at: datetime) -> None:
+        super().__init__(answers)
+        self._gated_tools = gated_tools
+        self._expires_at = expires_at
+
+    async def execute(self, request: ExecuteRequest, call: CallContext) -> ActionResult:
+        """Ask, refuse or let pass, by the first decision about the step."""
+        approval_id = f"leave for {request.step_id}"
+        first = next((known for known in self.decisions if known.approval_id == approval_id), None)
+        if request.tool not in self._gated_tools or (first and first.decision is ApprovalDecision.APPROVED):
+            return await super().execute(request, call)
+        self.requests.append(request)
+        code = FaultCode.APPROVAL_REQUIRED if first is None else FaultCode.APPROVAL_REJECTED
+        return ActionResult(
+            run_id=request.run_id,
+            step_id=request.step_id,
+            tool=request.tool,
+            status=ActionStatus.APPROVAL_REQUIRED if first is None else ActionStatus.REJECTED,
+            approval_id=approval_id,
+            approval_expires_at=self._expires_at,
+            fault=Fault(code=code, stage=FaultStage.ACTION, message="a person decides"),
+        )
 
 
 @dataclass(slots=True)

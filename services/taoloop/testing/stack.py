@@ -183,7 +183,7 @@ class _Builder:
         self._stack.push_async_callback(telemetry.aclose)
         await self._stack.enter_async_context(valkey)
         mock = await self._mock() if self._options.is_mocked else None
-        await self._serve_action(mock, telemetry)
+        await self._serve_action(mock, valkey, telemetry)
         await self._serve_observation(telemetry)
         await self._serve_loop(loop, valkey, telemetry)
         metrics = await self._stack.enter_async_context(
@@ -223,9 +223,13 @@ class _Builder:
                 f"The port {self._ports.mock} of the mock tools is taken.", metadata={"port": str(self._ports.mock)}
             ) from exc
 
-    async def _serve_action(self, mock: MockTools | None, telemetry: Telemetry) -> None:
+    async def _serve_action(self, mock: MockTools | None, valkey: EmbeddedValkey, telemetry: Telemetry) -> None:
         ledger = f"sqlite+aiosqlite:///{self._directory / 'ledger.sqlite'}"
-        fixed: dict[str, Any] = {"action_listen": self._action_address, "ledger": {"url": ledger}}
+        fixed: dict[str, Any] = {
+            "action_listen": self._action_address,
+            "ledger": {"url": ledger},
+            "board": {"redis": {"url": valkey.url}},
+        }
         if mock is not None:
             fixed["bases"] = mock.bases
         settings = self._settings(ActionSettings, "action", catalogue=self._options.catalogue, **fixed)

@@ -34,6 +34,9 @@ def client_arguments(settings: GrpcSettings) -> Arguments:
         ("grpc.service_config", _SERVICE_CONFIG),
         ("grpc.service_config_disable_resolution", 1),  # no look-up of TXT records
         ("grpc.enable_http_proxy", 0),  # services talk to each other directly, whatever the environment says
+        # The library's own pauses grow to two minutes, in which a service that is back is not seen.
+        ("grpc.initial_reconnect_backoff_ms", 200),
+        ("grpc.max_reconnect_backoff_ms", 2_000),
         ("grpc.use_local_subchannel_pool", 1),  # a channel that was closed leaves no connection to the next one
     )
 

@@ -31,6 +31,8 @@ from taoloop.plan.acting import (
     ReconcileEffectResponse,
     ResolveEffectRequest,
     ResolveEffectResponse,
+    SwitchToolRequest,
+    SwitchToolResponse,
     ToolSummary,
 )
 from taoloop.plan.observing import (
@@ -62,7 +64,7 @@ from taoloop.plan.running import (
     WatchRequest,
     WatchResponse,
 )
-from taoloop.plan.task import Task
+from taoloop.plan.task import Task, ToolAvailability
 from taoloop.plan.thinking import CheckPlanRequest, CheckPlanResponse, ThinkRequest, ThinkResponse
 from taoloop.wire.channel import Channel, StreamRpc, UnaryRpc, connect
 
@@ -137,6 +139,9 @@ class ActionClient:
             ReconcileEffectResponse,
             pb.ReconcileEffectResponse,
         )
+        self._switch_tool = UnaryRpc(
+            channel, f"{_ACTION}/SwitchTool", pb.SwitchToolRequest, SwitchToolResponse, pb.SwitchToolResponse
+        )
         self._list_effects = UnaryRpc(
             channel, f"{_ACTION}/ListEffects", pb.ListEffectsRequest, ListEffectsResponse, pb.ListEffectsResponse
         )
@@ -172,6 +177,11 @@ class ActionClient:
     async def get_tool(self, name: str, call: CallContext) -> GetToolResponse:
         """Show one tool's contract."""
         return await self._get_tool(GetToolRequest(name=name), call)
+
+    async def switch_tool(self, request: SwitchToolRequest, call: CallContext) -> ToolAvailability:
+        """Switch a tool off for all replicas, or on again; return whether it can be called now."""
+        reply = await self._switch_tool(request, call)
+        return _present(reply.availability, "SwitchTool")
 
     async def decide_approval(self, request: DecideApprovalRequest, call: CallContext) -> DecideApprovalResponse:
         """Give or deny leave for one call."""

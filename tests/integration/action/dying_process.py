@@ -7,9 +7,9 @@ import sys
 from dataclasses import replace
 
 from taoloop.action.executor import Executor
+from taoloop.action.ledger.sql.sql_ledger import sql_ledger
 from taoloop.action.secrets import ConfiguredSecrets
 from taoloop.action.settings import ToolHttpSettings
-from taoloop.action.ledger.sql_ledger import sql_ledger
 from taoloop.action.transports.http import http_transport
 from taoloop.core.clock import SystemClock
 from tests.unit.action.contracts import CHANGE, catalogue, context, request, telemetry

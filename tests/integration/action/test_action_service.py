@@ -17,7 +17,6 @@ from taoloop.action.settings import ActionSettings, LedgerSettings
 from taoloop.core.clock import SystemClock
 from taoloop.core.errors import (
     ConfigurationError,
-    FeatureNotServed,
     InvalidRequest,
     RequestIdReused,
     TaoError,
@@ -27,8 +26,6 @@ from taoloop.core.settings import GrpcSettings, TelemetrySettings
 from taoloop.core.telemetry import Telemetry
 from taoloop.plan.acting import (
     ActionStatus,
-    ApprovalDecision,
-    DecideApprovalRequest,
     EffectState,
     ListEffectsRequest,
     ResolveEffectRequest,
@@ -220,13 +217,6 @@ async def test_what_is_no_request_is_an_error(stack: Stack) -> None:
     with pytest.raises(TaoError) as mismatch:
         await stack.call("look_up", catalogue_digest="0" * 64)
     assert (mismatch.value.code, mismatch.value.reason) == ("FAILED_PRECONDITION", "CATALOGUE_MISMATCH")
-
-
-async def test_approvals_are_not_served(stack: Stack) -> None:
-    with pytest.raises(FeatureNotServed):
-        await stack.client.decide_approval(
-            DecideApprovalRequest(approval_id="a", decision=ApprovalDecision.APPROVED), context(CLOCK)
-        )
 
 
 @pytest.mark.parametrize("profile", [FaultProfile(gateway_timeout_rate=1.0)])

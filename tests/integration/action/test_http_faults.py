@@ -47,6 +47,30 @@ CASES: list[tuple[str, Behaviour, ActionStatus, str, ActionStatus]] = [
     ("good answer", says(answer(b'{"a":1}')), OK, "", OK),
     ("byte-order mark", says(answer(b'\xef\xbb\xbf{"a":1}')), OK, "", OK),
     ("204", says(b"HTTP/1.1 204 No Content\r\n\r\n"), OK, "", OK),
+    ("charset lies", says(answer('{"a":"é"}'.encode("latin-1"))), FAILED, FaultCode.RESPONSE_MALFORMED, UNKNOWN),
+    ("UTF-16", says(answer('{"a":1}'.encode("utf-16"))), FAILED, FaultCode.RESPONSE_MALFORMED, UNKNOWN),
+    (
+        "charset of another name",
+        says(answer(b'{"a":1}', content_type="application/json; charset=klingon")),
+        OK,
+        "",
+        OK,
+    ),
+    (
+        "100 000 headers",
+        says_and_closes(answer(headers="X-A: b\r\n" * 100_000)),
+        FAILED,
+        FaultCode.TOOL_PROTOCOL_FAULT,
+        UNKNOWN,
+    ),
+    (
+        "bad gzip",
+        says(answer(b"no gzip", headers="Content-Encoding: gzip\r\n")),
+        FAILED,
+        FaultCode.RESPONSE_MALFORMED,
+        UNKNOWN,
+    ),
+    ("204 with a status word of its own", says(b"HTTP/1.1 204 \r\n\r\n"), OK, "", OK),
     ("404 with JSON", says(answer(status="404 Not Found")), FAILED, FaultCode.NOT_FOUND, FAILED),
     ("404, empty", says(answer(b"", "404 Not Found")), FAILED, FaultCode.NOT_FOUND, FAILED),
     ("429", says(answer(status="429 Slow")), FAILED, FaultCode.RATE_LIMITED, FAILED),
@@ -118,7 +142,7 @@ async def test_a_write_that_may_have_happened_is_unknown_and_is_sent_once(
 @pytest.mark.parametrize("method", ["PUT", "DELETE"])
 async def test_a_write_with_an_idempotent_method_is_not_repeated_by_the_library(method: str) -> None:
     assert CHANGE.http is not None
-    contract = replace(CHANGE, name="put", http=replace(CHANGE.http, method=method))
+    contract = replace(CHANGE, name="put", transport=replace(CHANGE.http, method=method))
     async with raw_server(says_and_closes(b"")) as server:
         tools = catalogue({"things": server.base_url}, contract)
         seen = telemetry()

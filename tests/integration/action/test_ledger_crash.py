@@ -6,9 +6,11 @@ import asyncio
 import sys
 from pathlib import Path
 
-from taoloop.action.ledger.effects import EffectQuery
 from taoloop.action.executor import Executor
-from taoloop.action.ledger.sql_ledger import sql_ledger
+from taoloop.action.ledger.effects import EffectQuery
+from taoloop.action.ledger.keeper import LedgerKeeper
+from taoloop.action.ledger.reconciliation import Pace, Reconciler
+from taoloop.action.ledger.sql.sql_ledger import sql_ledger
 from taoloop.core.clock import SystemClock
 from taoloop.core.faults import FaultCode
 from taoloop.plan.acting import ActionStatus, EffectState, ServedBy
@@ -18,6 +20,7 @@ from tests.integration.action.raw_server import raw_server, says_and_hangs
 from tests.unit.action.contracts import catalogue, context, request, telemetry
 
 CLOCK = SystemClock()
+LEASE_SECONDS = 0.4
 
 
 async def test_a_write_cut_off_by_sigkill_is_unknown_and_is_not_sent_again(tmp_path: Path) -> None:
@@ -36,11 +39,22 @@ async def test_a_write_cut_off_by_sigkill_is_unknown_and_is_not_sent_again(tmp_p
         assert process.returncode == -9
 
     transport = ScriptedTransport()
-    async with sql_ledger(url, CLOCK) as ledger:
+    async with sql_ledger(url, CLOCK, LEASE_SECONDS) as ledger:
         (left,) = await ledger.list("acme", EffectQuery())
         assert left.state is EffectState.STARTED
-        executor = Executor(catalogue(), transport, ledger, telemetry(), CLOCK)
-        result = await executor.execute(request("change"), context(CLOCK))
+        seen, tools = telemetry(), catalogue()
+        executor = Executor(tools, transport, ledger, seen, CLOCK)
+        reconciler = Reconciler(tools, ledger, executor.execute, CLOCK, seen.metrics, Pace())
+        async with LedgerKeeper(
+            ledger,
+            executor.write_guard,
+            reconciler,
+            CLOCK,
+            seen.metrics,
+            lease_seconds=LEASE_SECONDS,
+            look_up_every_seconds=60.0,
+        ):
+            result = await executor.execute(request("change"), context(CLOCK))
         assert (result.status, result.served_by) == (ActionStatus.OUTCOME_UNKNOWN, ServedBy.DUPLICATE)
         assert result.fault is not None
         assert result.fault.code == FaultCode.OUTCOME_UNKNOWN

@@ -13,7 +13,7 @@ from taoloop.core.telemetry import Telemetry
 from taoloop.plan.acting import ExecuteRequest, Provenance
 from taoloop.plan.task import Permissions
 from taoloop.tools.catalogue import Catalogue
-from taoloop.tools.contract import BearerAuth, ErrorRule, HttpTransport, ToolContract
+from taoloop.tools.contract import BearerAuth, ErrorRule, HttpTransport, Retry, ToolContract
 from taoloop.tools.signature import Effect, Reach, Trust
 
 LOOK_UP = ToolContract(
@@ -31,8 +31,9 @@ LOOK_UP = ToolContract(
         },
     },
     response={"type": "object"},
-    http=HttpTransport(method="GET", url="{{base.things}}/things/{key}"),
+    transport=HttpTransport(method="GET", url="{{base.things}}/things/{key}"),
     timeout_seconds=2.0,
+    retry=Retry(attempts=1),
     errors=(
         ErrorRule(when={"===": [{"var": "status_code"}, 409]}, code="THING_LOCKED", is_retriable=True),
         ErrorRule(when={"===": [{"var": "body.error"}, "gone"]}, code="THING_GONE", suggestion="Look for another."),
@@ -43,14 +44,14 @@ CHANGE = replace(
     LOOK_UP,
     name="change",
     effect=Effect.WRITE,
-    http=HttpTransport(method="POST", url="{{base.things}}/things/{key}/changes"),
+    transport=HttpTransport(method="POST", url="{{base.things}}/things/{key}/changes"),
     document={"name": "change"},
 )
 SEND_OUT = replace(
     LOOK_UP,
     name="send_out",
     reach=Reach.OUTWARD,
-    http=HttpTransport(method="GET", url="{{base.things}}/elsewhere/{key}"),
+    transport=HttpTransport(method="GET", url="{{base.things}}/elsewhere/{key}"),
     document={"name": "send_out"},
 )
 HEARSAY = replace(
@@ -58,13 +59,13 @@ HEARSAY = replace(
     name="hearsay",
     trust=Trust.UNTRUSTED,
     response=True,
-    http=HttpTransport(method="GET", url="{{base.things}}/hearsay/{key}"),
+    transport=HttpTransport(method="GET", url="{{base.things}}/hearsay/{key}"),
     document={"name": "hearsay"},
 )
 SEALED = replace(
     LOOK_UP,
     name="sealed",
-    http=HttpTransport(method="GET", url="{{base.things}}/sealed", auth=BearerAuth(secret="THINGS_TOKEN")),
+    transport=HttpTransport(method="GET", url="{{base.things}}/sealed", auth=BearerAuth(secret="THINGS_TOKEN")),
     document={"name": "sealed"},
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,15 +13,16 @@ from taoloop.action.executor import Executor
 from taoloop.action.ledger.effects import EffectQuery, Resolution
 from taoloop.action.ports import Reply, ToolCall, TransportFault
 from taoloop.core.errors import BackendUnavailable, CatalogueInvalid, RequestIdReused
-from taoloop.core.exact_json import ABSENT
+from taoloop.core.exact_json import ABSENT, digest
 from taoloop.core.faults import FaultCode
 from taoloop.plan.acting import ActionResult, ActionStatus, EffectState, ServedBy
 from taoloop.plan.task import Permissions
 from taoloop.testing.clock import FakeClock
 from taoloop.testing.effect_ledger import InMemoryEffectLedger, StoredEffects
 from taoloop.testing.transport import Answer, ScriptedTransport, json_reply
+from taoloop.tools.contract import HttpTransport, ToolContract
 from taoloop.tools.signature import Trust
-from tests.unit.action.contracts import catalogue, context, request, telemetry
+from tests.unit.action.contracts import CHANGE, LOOK_UP, SEND_OUT, catalogue, context, request, telemetry
 
 OK = json_reply({"id": 1})
 
@@ -29,7 +31,7 @@ class Bench:
     """An executor on doubles."""
 
     def __init__(self, *answers: Answer, store: StoredEffects | None = None) -> None:
-        self.clock = FakeClock()
+        self.clock = FakeClock(is_impatient=True)
         self.store = StoredEffects() if store is None else store
         self.transport = ScriptedTransport(answers)
         self.ledger = InMemoryEffectLedger(self.clock, self.store)
@@ -128,7 +130,8 @@ async def test_a_suggestion_of_the_contract_is_kept() -> None:
 
 
 async def test_the_wait_that_a_tool_asks_for_is_told() -> None:
-    result = await Bench(json_reply({}, 429, retry_after="1.5")).run()
+    limited = json_reply({}, 429, retry_after="1.5")
+    result = await Bench(limited).run()
     assert result.fault is not None
     assert result.fault.retry_after_seconds == 2.0
 
@@ -272,6 +275,7 @@ async def test_a_write_begun_by_a_process_that_died_is_unknown() -> None:
     async with asyncio.TaskGroup() as group:
         task = group.create_task(died.run("change"))
         await hang.entered.wait()
+        await died.ledger.leave()
         survivor = Bench(store=store)
         result = await survivor.run("change")
         assert await survivor.states() == [EffectState.UNKNOWN]
@@ -373,3 +377,65 @@ async def test_a_result_is_given_though_its_record_was_lost_and_its_repeat_is_un
     assert (await bench.run("change")).status is ActionStatus.OUTCOME_UNKNOWN
     assert await bench.states() == [EffectState.UNKNOWN]
     assert len(bench.transport.calls) == 1
+
+
+PAYLOAD = "<b>Hello</b><script>steal()</script>"
+
+
+def showing(base: ToolContract) -> ToolContract:
+    """Return the contract with a parameter whose text the tool shows as HTML."""
+    text = {"type": "string", "minLength": 3, "x-taoloop-content": "html"}
+    parameters = {"type": "object", "required": ["body"], "properties": {"body": text}}
+    way = HttpTransport(method="POST", url="{{base.things}}/shown")
+    return replace(base, name="show", parameters=parameters, transport=way, document={"name": "show"})
+
+
+class ShowBench(Bench):
+    """An executor with the tool `show`."""
+
+    def __init__(self, base: ToolContract, *answers: Answer) -> None:
+        super().__init__(*answers)
+        tools = catalogue(None, showing(base))
+        self.executor = Executor(tools, self.transport, self.ledger, self.telemetry, self.clock)
+
+    async def show(self, text: str, **changes: Any) -> ActionResult:
+        return await self.run("show", arguments={"body": text}, **changes)
+
+
+@pytest.mark.parametrize("base", [CHANGE, SEND_OUT], ids=["writes", "outward"])
+async def test_a_text_that_others_see_is_sent_harmless_and_the_result_says_so(base: ToolContract) -> None:
+    bench = ShowBench(base, OK)
+    result = await bench.show(PAYLOAD)
+    assert outcome(result) == (ActionStatus.SUCCEEDED, "")
+    assert [call.arguments for call in bench.transport.calls] == [{"body": "<b>Hello</b>"}]
+    assert result.sanitised == ("/body",)
+    assert result.arguments_hash == digest({"body": PAYLOAD})
+
+
+async def test_the_same_unsafe_write_is_still_the_same_write() -> None:
+    bench = ShowBench(CHANGE, OK)
+    first = await bench.show(PAYLOAD)
+    again = await bench.show(PAYLOAD)
+    assert again == replace(first, served_by=ServedBy.DUPLICATE, total_time_seconds=again.total_time_seconds)
+    assert len(bench.transport.calls) == 1
+
+
+async def test_a_text_that_is_safe_is_sent_as_it_is() -> None:
+    bench = ShowBench(CHANGE, OK)
+    assert (await bench.show("Hello")).sanitised == ()
+
+
+async def test_a_read_inside_sends_what_it_was_given() -> None:
+    bench = ShowBench(LOOK_UP, OK)
+    assert (await bench.show(PAYLOAD)).sanitised == ()
+    assert [call.arguments for call in bench.transport.calls] == [{"body": PAYLOAD}]
+
+
+async def test_a_text_of_which_nothing_safe_is_left_is_refused_before_the_ledger() -> None:
+    bench = ShowBench(CHANGE)
+    result = await bench.show("<script>steal()</script>")
+    assert outcome(result) == (ActionStatus.REJECTED, FaultCode.INVALID_PARAMETER)
+    assert result.fault is not None
+    assert result.fault.field == "/body"
+    assert bench.transport.calls == []
+    assert await bench.states() == []

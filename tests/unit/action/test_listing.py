@@ -4,8 +4,17 @@ import pytest
 
 from taoloop.action.listing import cut_page, get_tool, list_tools, page_limit
 from taoloop.core.errors import InvalidRequest, UnknownTool
+from taoloop.plan.task import ToolAvailability
 from taoloop.tools.signature import Effect
 from tests.unit.action.contracts import CHANGE, catalogue
+
+
+def available(tool: str) -> ToolAvailability:
+    return ToolAvailability(tool=tool, available=True)
+
+
+def unavailable(tool: str) -> ToolAvailability:
+    return ToolAvailability(tool=tool, available=False, reason="switched_off")
 
 
 def test_pages_together_are_the_catalogue_by_name() -> None:
@@ -13,7 +22,7 @@ def test_pages_together_are_the_catalogue_by_name() -> None:
     names: list[str] = []
     token, pages = "", 0
     while pages == 0 or token:
-        page = list_tools(tools, 2, token)
+        page = list_tools(tools, 2, token, available)
         names += [tool.name for tool in page.tools]
         token, pages = page.next_page_token, pages + 1
         assert page.catalogue_digest == tools.digest
@@ -22,21 +31,20 @@ def test_pages_together_are_the_catalogue_by_name() -> None:
 
 
 def test_a_page_that_ends_with_the_catalogue_has_no_next() -> None:
-    assert list_tools(catalogue(), 5, "").next_page_token == ""
+    assert list_tools(catalogue(), 5, "", available).next_page_token == ""
 
 
 def test_a_summary_holds_what_a_planner_needs() -> None:
-    summary = get_tool(catalogue(), "change").tool
+    summary = get_tool(catalogue(), "change", unavailable).tool
     assert summary is not None
     assert (summary.effect, summary.timeout_seconds, summary.contract_digest) == (Effect.WRITE, 2.0, CHANGE.digest)
     assert summary.parameters == CHANGE.parameters
-    assert summary.availability is not None
-    assert summary.availability.available
+    assert summary.availability == unavailable("change")
 
 
 def test_an_unknown_tool_is_an_error() -> None:
     with pytest.raises(UnknownTool):
-        get_tool(catalogue(), "nothing")
+        get_tool(catalogue(), "nothing", available)
 
 
 @pytest.mark.parametrize(("size", "limit"), [(0, 100), (7, 7), (10_000, 1000)])

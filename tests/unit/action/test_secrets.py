@@ -34,6 +34,7 @@ async def test_what_is_not_configured_is_none_and_no_name_leaves_the_directory(t
 
 async def test_names_from_the_environment_are_found_whatever_their_case(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TAOLOOP_SECRETS__ORDERS_TOKEN", "s3cret")
+    monkeypatch.setenv("TAOLOOP_CATALOGUE", "catalogue")
     monkeypatch.setenv("TAOLOOP_BASES__ORDERS", "http://orders.test")
     settings = load_settings(ActionSettings)
     assert await ConfiguredSecrets(settings.secrets).secret("ORDERS_TOKEN") == "s3cret"

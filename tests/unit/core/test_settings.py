@@ -172,3 +172,29 @@ def test_structured_settings_are_written_as_the_environment_takes_them(environme
     shown = masked(load_settings(_Settings))
     assert shown["TAOLOOP_BASES"] == '{"orders":"https://u:***@h.test"}'
     assert shown["TAOLOOP_SECRETS"] == '{"ORDERS":"***"}'
+
+
+class _Sharing(ServiceSettings):
+    """Settings with a group that may be unset."""
+
+    meeting: RedisSettings | None = Field(default=None, description="Where the replicas meet.")
+
+
+def test_a_group_that_may_be_unset_is_described_with_its_members() -> None:
+    rows = {row.env: row for row in describe(_Sharing)}
+    assert (rows["TAOLOOP_MEETING"].type, rows["TAOLOOP_MEETING"].default) == ("JSON", "")
+    assert rows["TAOLOOP_MEETING__URL"].is_secret
+    assert unknown_variables([_Sharing], {"TAOLOOP_MEETING__URL": "y", "TAOLOOP_MEETING__URI": "y"}) == (
+        "TAOLOOP_MEETING__URI",
+    )
+
+
+def test_a_group_is_shown_by_its_members_once_one_is_set(environment: pytest.MonkeyPatch) -> None:
+    unset = masked(load_settings(_Sharing))
+    assert unset["TAOLOOP_MEETING"] is None
+    assert "TAOLOOP_MEETING__URL" not in unset
+    environment.setenv("TAOLOOP_MEETING__URL", "redis://ann:pa55@cache.test:6379/1")
+    shown = masked(load_settings(_Sharing))
+    assert "TAOLOOP_MEETING" not in shown
+    assert shown["TAOLOOP_MEETING__URL"] == "redis://ann:***@cache.test:6379/1"
+    assert shown["TAOLOOP_MEETING__KEY_PREFIX"] == "taoloop"

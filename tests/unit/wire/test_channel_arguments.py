@@ -16,6 +16,11 @@ def _both(settings: GrpcSettings) -> tuple[dict[str, Any], dict[str, Any]]:
     return dict(client_arguments(settings)), dict(server_arguments(settings))
 
 
+def test_a_server_that_is_back_is_seen_within_two_seconds() -> None:
+    client, _ = _both(GrpcSettings())
+    assert client["grpc.max_reconnect_backoff_ms"] == 2_000
+
+
 @pytest.mark.parametrize("size", [65_536, 8_388_608])
 def test_message_size_is_the_same_on_both_sides_in_both_directions(size: int) -> None:
     client, server = _both(GrpcSettings(max_message_bytes=size))

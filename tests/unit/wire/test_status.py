@@ -52,7 +52,7 @@ def test_every_error_comes_back_as_itself(error_class: type[TaoError]) -> None:
 @pytest.mark.parametrize(
     ("error", "error_class"),
     [
-        (errors.UnknownRun("m", reason="UNKNOWN_EFFECT"), errors.UnknownRun),
+        (errors.UnknownRun("m", reason="FROM_A_NEWER_VERSION"), errors.UnknownRun),
     ],
 )
 def test_reason_without_a_class_keeps_its_reason(error: TaoError, error_class: type[TaoError]) -> None:

@@ -35,7 +35,6 @@ class ToolBoard:
     Args:
         store: Where the replicas meet.
         fixed: Tools that this process's settings switch off, with the reason.
-        own_breakers: The breakers that are open in this process now.
         clock: Paces the reading.
         every_seconds: How old what is known may become.
     """
@@ -44,13 +43,12 @@ class ToolBoard:
         self,
         store: BoardStore,
         fixed: Mapping[str, str],
-        own_breakers: OwnBreakers,
         clock: Clock,
         every_seconds: float,
     ) -> None:
         self._store = store
         self._fixed = {tool: Switch(tool=tool, reason=reason) for tool, reason in fixed.items()}
-        self._own_breakers = own_breakers
+        self._own_breakers: OwnBreakers = tuple
         self._clock = clock
         self._every_seconds = every_seconds
         self._switches: Mapping[str, Switch] = dict(self._fixed)
@@ -61,6 +59,10 @@ class ToolBoard:
     def __repr__(self) -> str:
         state = "away" if self._is_away else "up"
         return f"<ToolBoard [{len(self._switches)} off, {len(self._open)} open elsewhere] store {state}>"
+
+    def publish_from(self, own_breakers: OwnBreakers) -> None:
+        """Say from now on which breakers are open in this process."""
+        self._own_breakers = own_breakers
 
     def switch_of(self, tool: str) -> SwitchedOff | None:
         """Return the operator's word about a tool, as known here; None when it may be called."""
@@ -78,8 +80,9 @@ class ToolBoard:
             return ToolAvailability(tool=tool, available=False, reason=OPEN, retry_at=retry_at)
         return ToolAvailability(tool=tool, available=True)
 
-    async def switch_off(self, switch: Switch, deadline: Deadline) -> None:
+    async def switch_off(self, tool: str, reason: str, switched_by: str, deadline: Deadline) -> None:
         """Switch a tool off for all replicas; this one obeys at once, the others when they read next."""
+        switch = Switch(tool=tool, reason=reason, switched_by=switched_by, switched_at=self._clock.now())
         await self._store.switch_off(switch, deadline)
         self._switches = {**self._switches, switch.tool: switch}
 

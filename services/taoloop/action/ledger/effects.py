@@ -14,6 +14,9 @@ FINISHED_FROM: Final = {
 }
 """Outcome → the states it may follow. An outcome that arrives after its call was given up for unknown still counts."""
 
+FORGETTABLE: Final = frozenset({EffectState.SUCCEEDED, EffectState.FAILED, EffectState.RECONCILED})
+"""The states that retention may delete; what is planned, started or unknown stays until it is settled."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectIntent:
@@ -30,6 +33,10 @@ class EffectIntent:
     """The caller's id of the request; empty when none was sent."""
     request_digest: str = ""
     """Digest of the request's body: the same id with another digest is REQUEST_ID_REUSED."""
+    idempotency_key: str = ""
+    """What the tool is told, where its contract declares a place for it; the same for every repeat of the step."""
+    arguments_text: str = ""
+    """The arguments as JSON, for a later look-up; empty where the contract names no way to look the effect up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +51,8 @@ class LedgerEntry:
     """The process that made the call; a new one for every start of a process."""
     result_text: str = ""
     """The first result's envelope, as the executor wrote it; empty until there is one."""
+    arguments_text: str = ""
+    """See `EffectIntent.arguments_text`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +63,18 @@ class Claim:
     """The new entry, or the one that stands in the way."""
     is_new: bool
     """Whether the caller may go on to `start` this entry."""
+    is_ours: bool
+    """Whether the process that asks owns the entry."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swept:
+    """What a sweep of the ledger changed."""
+
+    unknown: int = 0
+    """Entries that became UNKNOWN: started, and nobody works on them any more."""
+    given_up: int = 0
+    """Entries that became FAILED: planned, nothing had left, and nobody works on them any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,11 +89,13 @@ class EffectQuery:
     """At most this many, at least 1."""
     before_effect_id: str = ""
     """Only those older than this one; empty for the newest."""
+    effect_id: str = ""
+    """Only the one with this id; empty for all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolution:
-    """What a person says about an unknown outcome."""
+    """What a person, or a look-up, says about an unknown outcome."""
 
     effect_id: str
     took_place: bool

@@ -51,8 +51,6 @@ def unknown_tool(request: ExecuteRequest, catalogue: Catalogue) -> Fault:
 
 def objection(request: ExecuteRequest, tool: CompiledTool, arguments: Json) -> Fault | None:
     """Return the first reason not to make the call, in the order of the pipeline; None when there is none."""
-    if request.job_handle is not ABSENT:
-        return _fault(FaultCode.NOT_YET_SUPPORTED, "Handles of pending jobs are not served by this version.")
     return (
         _invalid_argument(tool.parameters, arguments)
         or _not_permitted(request.permissions or Permissions(), tool.contract)

@@ -5,36 +5,45 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 from urllib.parse import quote, urlencode
 
+from taoloop.action.transports.http_bodies import build_body, takes_rest
+from taoloop.action.transports.http_filling import (
+    PLACEHOLDER,
+    Arguments,
+    RequestRefused,
+    entries,
+    filled,
+    first_name,
+    text_of,
+    texts_of,
+    whole,
+)
 from taoloop.core import exact_json
-from taoloop.core.exact_json import ABSENT, Json, JsonValue
+from taoloop.core.exact_json import Json
 from taoloop.tools import placeholders
-from taoloop.tools.contract import HttpTransport
+from taoloop.tools.contract import HttpTransport, Idempotency, KeyLocation
 
-_PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
+__all__ = [
+    "Arguments",
+    "HttpRequest",
+    "RequestRefused",
+    "SentKey",
+    "build_request",
+    "path_template",
+    "placed_names",
+    "with_base",
+]
+
 _BASE: Final = re.compile(r"\{\{\s*base\.([A-Za-z0-9_-]+)\s*\}\}")
 _ORIGIN: Final = re.compile(r"https?://[^/?#{}]+", re.IGNORECASE)
 _FORBIDDEN_IN_HEADERS: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_CONNECTION_HEADERS: Final = frozenset(
+    {"connection", "content-length", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
+)
 _DOT_SEGMENTS: Final = frozenset({".", ".."})
-_QUERY_METHODS: Final = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
-
-Arguments = Mapping[str, JsonValue]
-
-
-class RequestRefused(ValueError):
-    """The arguments cannot be sent this way.
-
-    Attributes:
-        parameter: Name of the parameter at fault; empty when it is the contract.
-        message: What is wrong, without the value.
-    """
-
-    def __init__(self, parameter: str, message: str) -> None:
-        super().__init__(message)
-        self.parameter = parameter
-        self.message = message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,43 +56,55 @@ class HttpRequest:
     """Fully encoded."""
     headers: Mapping[str, str]
     body: bytes | None
-    """JSON in UTF-8; None for no body."""
+    """None for no body."""
 
 
-def build_request(template: HttpTransport, arguments: Arguments) -> HttpRequest:
+@dataclass(frozen=True, slots=True)
+class SentKey:
+    """An idempotency key, and where the contract wants it."""
+
+    place: Idempotency
+    key: str
+
+
+def build_request(
+    template: HttpTransport, arguments: Arguments, key: SentKey | None = None, placed: frozenset[str] | None = None
+) -> HttpRequest:
     """Put the arguments where the contract's template says.
 
     `{parameter}` stands for an argument. In path and query of the URL it is percent-encoded; an entry of the
-    query or the headers that is one placeholder is left out without its argument, and an entry of the query is
-    repeated for a list; a string of the body that is one placeholder becomes the argument itself. Parameters
-    that no placeholder names go to the query for GET, HEAD, DELETE and OPTIONS, and to the top level of the
-    JSON body for every other method.
+    query, the form or the headers that is one placeholder is left out without its argument, and an entry of the
+    query or the form is repeated for a list; a string of the JSON body that is one placeholder becomes the
+    argument itself. Parameters that no placeholder names go to the top level of the JSON body, to the form or
+    to parts of their own; to the query for GET, HEAD, DELETE and OPTIONS without a body, and beside a text.
+
+    Args:
+        template: The contract's; its base is put in already.
+        arguments: Name → checked value.
+        key: Put in last, so that no argument replaces it; None for none.
+        placed: The template's `placed_names`, from who has worked them out before; None works them out.
 
     Raises:
         RequestRefused: A placeholder of the path has no argument or an empty one, the path would get a dot
-            segment, a header a control character, or an argument has no text form where it is needed.
+            segment, a header a control character, an argument has no form where it is needed, or the key none.
     """
-    method = template.method.upper()
-    rest = {name: value for name, value in arguments.items() if name not in set(_placed(template))}
-    query = list(_query(template.query, arguments))
-    body = _body(template.json, arguments)
-    if rest and method not in _QUERY_METHODS and (body is ABSENT or isinstance(body, dict)):
-        body = {**(body if isinstance(body, dict) else {}), **rest}
-    else:
-        query += [(name, text) for name, value in rest.items() for text in _texts(name, value)]
-    headers = dict(_headers(template.headers, arguments))
-    if not isinstance(body, exact_json.Absent):
-        headers.setdefault("Content-Type", "application/json")
-    return HttpRequest(
-        method=method,
-        url=_with_query(_url(template.url, arguments), query),
-        headers=headers,
-        body=None if isinstance(body, exact_json.Absent) else exact_json.dumps(body).encode(),
-    )
+    try:
+        return _built(template, arguments, key, frozenset(placed_names(template)) if placed is None else placed)
+    except UnicodeEncodeError as exc:
+        raise RequestRefused("", "a lone surrogate cannot be sent") from exc
 
 
 def with_base(template: HttpTransport, bases: Mapping[str, str]) -> HttpTransport:
     """Return the template with its `{{base.NAME}}` replaced by the base URL of that name.
+
+    Raises:
+        RequestRefused: There is no such base.
+    """
+    return replace(template, url=url_with_base(template.url, bases))
+
+
+def url_with_base(url: str, bases: Mapping[str, str]) -> str:
+    """Return a URL of a contract with its `{{base.NAME}}` replaced by the base URL of that name.
 
     Raises:
         RequestRefused: There is no such base.
@@ -94,7 +115,14 @@ def with_base(template: HttpTransport, bases: Mapping[str, str]) -> HttpTranspor
             raise RequestRefused("", f"there is no base URL {found[1]}")
         return bases[found[1]].rstrip("/")
 
-    return replace(template, url=_BASE.sub(base, template.url))
+    return _BASE.sub(base, url)
+
+
+def with_query(url: str, query: list[tuple[str, str]]) -> str:
+    """Return an encoded URL with more parameters at the end of its query."""
+    if not query:
+        return url
+    return f"{url}{'&' if '?' in url else '?'}{urlencode(query, quote_via=quote, safe='')}"
 
 
 def path_template(url: str) -> str:
@@ -108,113 +136,128 @@ def path_template(url: str) -> str:
     return re.split(r"[?#]", rest, maxsplit=1)[0] or "/"
 
 
-def _placed(template: HttpTransport) -> Iterator[str]:
+def _built(template: HttpTransport, arguments: Arguments, key: SentKey | None, placed: frozenset[str]) -> HttpRequest:
+    if key is None and _is_url_alone(template) and placed.issuperset(arguments):
+        return HttpRequest(method=template.method.upper(), url=_url(template.url, arguments), headers={}, body=None)
+    rest = {name: value for name, value in arguments.items() if name not in placed}
+    query = list(entries(template.query, arguments))
+    headers = dict(_headers(template.headers, arguments))
+    in_body: Arguments = {}
+    if takes_rest(template):
+        in_body = rest
+    else:
+        query += [(name, text) for name, value in rest.items() for text in texts_of(name, value)]
+    if key is not None:
+        in_body = _place_key(key, template, query, headers, in_body)
+    body = build_body(template, arguments, in_body)
+    if body is not None and not any(name.lower() == "content-type" for name in headers):
+        headers["Content-Type"] = body.content_type
+    return HttpRequest(
+        method=template.method.upper(),
+        url=with_query(_url(template.url, arguments), query),
+        headers=headers,
+        body=None if body is None else body.content,
+    )
+
+
+def _is_url_alone(template: HttpTransport) -> bool:
+    """Tell whether a request has nothing but its URL, as most reads have: all else is then passed over."""
+    return (
+        not (template.query or template.headers)
+        and template.json is exact_json.ABSENT
+        and template.form is template.multipart is template.text is None
+    )
+
+
+def _place_key(
+    key: SentKey, template: HttpTransport, query: list[tuple[str, str]], headers: dict[str, str], in_body: Arguments
+) -> Arguments:
+    """Put the key where it belongs and return what the body takes."""
+    name = key.place.name
+    if key.place.location is KeyLocation.HEADER:
+        for earlier in [header for header in headers if header.lower() == name.lower()]:
+            del headers[earlier]
+        headers[name] = key.key
+    elif key.place.location is KeyLocation.QUERY:
+        query[:] = [(entry, text) for entry, text in query if entry != name]
+        query.append((name, key.key))
+    elif template.text is not None or not isinstance(template.json, exact_json.Absent | Mapping):
+        raise RequestRefused("", "the body has no place for the idempotency key")
+    else:
+        return {**in_body, name: key.key}
+    return in_body
+
+
+def placed_names(template: HttpTransport) -> Iterator[str]:
+    """Yield the names of the parameters that have a place in the template, repeats included."""
     yield from placeholders.names(template.url)
-    parts: list[Json] = [dict(template.query), dict(template.headers), template.json]
-    for part in parts:
-        if not isinstance(part, exact_json.Absent):
-            for _, text in placeholders.texts(part):
+    parts: list[Json] = [dict(template.query), dict(template.headers), template.json, template.text]
+    parts.append(dict(template.form or {}))
+    for part in (template.multipart or {}).values():
+        parts += [part.content, part.file_name]
+    for each in parts:
+        if not isinstance(each, exact_json.Absent):
+            for _, text in placeholders.texts(each):
                 yield from placeholders.names(text)
 
 
-def _whole(template: object) -> str | None:
-    return placeholders.whole(template) if isinstance(template, str) else None
-
-
-def _first_name(template: str) -> str:
-    return next(iter(placeholders.names(template)), "")
-
-
 def _url(template: str, arguments: Arguments) -> str:
+    parts = _url_parts(template)
+    segments = [_segment(segment, arguments) if "{" in segment else segment for segment in parts.segments]
+    return parts.origin + "/".join(segments) + parts.mark + _encoded(parts.tail, arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class _UrlParts:
+    origin: str
+    segments: tuple[str, ...]
+    mark: str
+    tail: str
+
+
+@lru_cache(maxsize=4096)
+def _url_parts(template: str) -> _UrlParts:
     origin = _ORIGIN.match(template)
     if origin is None:
         raise RequestRefused("", "the contract's URL is not absolute, or has a placeholder in its host")
     path, mark, tail = template[origin.end() :].partition("#")[0].partition("?")
-    segments = (_segment(segment, arguments) for segment in path.split("/"))
-    filled = _PLACEHOLDER.sub(lambda found: quote(_required(found[1], arguments), safe=""), tail)
-    return origin[0] + "/".join(segments) + mark + filled
+    segments = tuple(path.split("/"))
+    if not _DOT_SEGMENTS.isdisjoint(segments):
+        raise RequestRefused("", "the value would become a dot segment of the path")
+    return _UrlParts(origin[0], segments, mark, tail)
 
 
 def _segment(template: str, arguments: Arguments) -> str:
-    segment = _PLACEHOLDER.sub(lambda found: quote(_required(found[1], arguments), safe=""), template)
+    segment = _encoded(template, arguments)
     if segment in _DOT_SEGMENTS:
-        raise RequestRefused(_first_name(template), "the value would become a dot segment of the path")
+        raise RequestRefused(first_name(template), "the value would become a dot segment of the path")
     return segment
+
+
+def _encoded(template: str, arguments: Arguments) -> str:
+    if "{" not in template:
+        return template
+    return PLACEHOLDER.sub(lambda found: quote(_required(found[1], arguments), safe=""), template)
 
 
 def _required(name: str, arguments: Arguments) -> str:
     if arguments.get(name) is None:
         raise RequestRefused(name, "the path needs this parameter")
-    text = _text(name, arguments[name])
+    text = text_of(name, arguments[name])
     if not text:
         raise RequestRefused(name, "an empty value would change the path")
     return text
 
 
-def _query(templates: Mapping[str, JsonValue], arguments: Arguments) -> Iterator[tuple[str, str]]:
-    for key, template in templates.items():
-        name = _whole(template)
-        if name is None:
-            yield key, _filled(template, arguments)
-        elif name in arguments:
-            for text in _texts(name, arguments[name]):
-                yield key, text
-
-
 def _headers(templates: Mapping[str, str], arguments: Arguments) -> Iterator[tuple[str, str]]:
     for key, template in templates.items():
-        name = _whole(template)
+        if key.lower() in _CONNECTION_HEADERS:
+            raise RequestRefused("", f"the header {key} is the connection's own")
+        name = whole(template)
         if name is not None and arguments.get(name) is None:
             continue
-        text = _filled(template, arguments)
+        text = filled(template, arguments)
         if _FORBIDDEN_IN_HEADERS.search(text):
-            raise RequestRefused(_first_name(template), "a header cannot hold control characters")
+            raise RequestRefused(first_name(template), "a header cannot hold control characters")
+        text.encode()  # raises for a lone surrogate here, not in the middle of the sending
         yield key, text
-
-
-def _body(template: Json, arguments: Arguments) -> Json:
-    if isinstance(template, Mapping):
-        members = ((key, _body(value, arguments)) for key, value in template.items())
-        return {key: value for key, value in members if not isinstance(value, exact_json.Absent)}
-    if isinstance(template, list | tuple):
-        items = (_body(item, arguments) for item in template)
-        return [item for item in items if not isinstance(item, exact_json.Absent)]
-    name = _whole(template)
-    if name is not None:
-        return arguments.get(name, ABSENT)
-    return _filled(template, arguments) if isinstance(template, str) else template
-
-
-def _filled(template: JsonValue, arguments: Arguments) -> str:
-    if not isinstance(template, str):
-        return _text("", template)
-    return _PLACEHOLDER.sub(lambda found: _text(found[1], arguments.get(found[1])), template)
-
-
-def _texts(name: str, value: JsonValue) -> Iterator[str]:
-    if isinstance(value, list):
-        for item in value:
-            yield _text(name, item)
-    elif value is not None:
-        yield _text(name, value)
-
-
-def _text(name: str, value: JsonValue) -> str:
-    """Return a scalar as text, numbers exactly as they were given; null is empty."""
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list | dict):
-        raise RequestRefused(name, "an array or object has no text form here")
-    return exact_json.dumps(value)
-
-
-def _with_query(url: str, query: list[tuple[str, str]]) -> str:
-    if not query:
-        return url
-    try:
-        encoded = urlencode(query, quote_via=quote, safe="")
-    except UnicodeEncodeError as exc:
-        raise RequestRefused("", "a lone surrogate cannot be sent") from exc
-    return f"{url}{'&' if '?' in url else '?'}{encoded}"

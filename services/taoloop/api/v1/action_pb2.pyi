@@ -178,6 +178,10 @@ class _ApprovalDecisionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Appr
     """The call may be made, once."""
     APPROVAL_DECISION_REJECTED: _ApprovalDecision.ValueType  # 2
     """The call may not be made."""
+    APPROVAL_DECISION_CANCELLED: _ApprovalDecision.ValueType  # 3
+    """Nobody wants the call any more, for example because its run was cancelled."""
+    APPROVAL_DECISION_EXPIRED: _ApprovalDecision.ValueType  # 4
+    """Nobody decided in time. Only in replies: nobody can decide it."""
 
 class ApprovalDecision(_ApprovalDecision, metaclass=_ApprovalDecisionEnumTypeWrapper):
     """What a person decided about a call."""
@@ -188,7 +192,47 @@ APPROVAL_DECISION_APPROVED: ApprovalDecision.ValueType  # 1
 """The call may be made, once."""
 APPROVAL_DECISION_REJECTED: ApprovalDecision.ValueType  # 2
 """The call may not be made."""
+APPROVAL_DECISION_CANCELLED: ApprovalDecision.ValueType  # 3
+"""Nobody wants the call any more, for example because its run was cancelled."""
+APPROVAL_DECISION_EXPIRED: ApprovalDecision.ValueType  # 4
+"""Nobody decided in time. Only in replies: nobody can decide it."""
 Global___ApprovalDecision: _TypeAlias = ApprovalDecision  # noqa: Y015
+
+class _ApprovalState:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ApprovalStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ApprovalState.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    APPROVAL_STATE_UNSPECIFIED: _ApprovalState.ValueType  # 0
+    """Not said."""
+    APPROVAL_STATE_OPEN: _ApprovalState.ValueType  # 1
+    """A person is asked."""
+    APPROVAL_STATE_APPROVED: _ApprovalState.ValueType  # 2
+    """The call may be made, once; `effect_id` tells whether it was."""
+    APPROVAL_STATE_REJECTED: _ApprovalState.ValueType  # 3
+    """The call may not be made."""
+    APPROVAL_STATE_EXPIRED: _ApprovalState.ValueType  # 4
+    """Nobody decided in time, or the leave was not used in time."""
+    APPROVAL_STATE_CANCELLED: _ApprovalState.ValueType  # 5
+    """Nobody wants the call any more."""
+
+class ApprovalState(_ApprovalState, metaclass=_ApprovalStateEnumTypeWrapper):
+    """Where an approval stands."""
+
+APPROVAL_STATE_UNSPECIFIED: ApprovalState.ValueType  # 0
+"""Not said."""
+APPROVAL_STATE_OPEN: ApprovalState.ValueType  # 1
+"""A person is asked."""
+APPROVAL_STATE_APPROVED: ApprovalState.ValueType  # 2
+"""The call may be made, once; `effect_id` tells whether it was."""
+APPROVAL_STATE_REJECTED: ApprovalState.ValueType  # 3
+"""The call may not be made."""
+APPROVAL_STATE_EXPIRED: ApprovalState.ValueType  # 4
+"""Nobody decided in time, or the leave was not used in time."""
+APPROVAL_STATE_CANCELLED: ApprovalState.ValueType  # 5
+"""Nobody wants the call any more."""
+Global___ApprovalState: _TypeAlias = ApprovalState  # noqa: Y015
 
 @_typing.final
 class ExecuteRequest(_message.Message):
@@ -357,6 +401,8 @@ class ActionResult(_message.Message):
     JOB_HANDLE_JSON_FIELD_NUMBER: _builtins.int
     TRUST_FIELD_NUMBER: _builtins.int
     FAULT_FIELD_NUMBER: _builtins.int
+    APPROVAL_EXPIRES_AT_FIELD_NUMBER: _builtins.int
+    SANITISED_FIELD_NUMBER: _builtins.int
     run_id: _builtins.str
     """The run's id."""
     thought_id: _builtins.str
@@ -417,6 +463,16 @@ class ActionResult(_message.Message):
     def fault(self) -> _types_pb2.Fault:
         """Why it failed; unset when it did not."""
 
+    @_builtins.property
+    def approval_expires_at(self) -> _timestamp_pb2.Timestamp:
+        """When the approval that is asked for lapses."""
+
+    @_builtins.property
+    def sanitised(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Pointers of the arguments that were sent otherwise than they came, since their text was unsafe where the tool shows it. The hash
+        is that of the arguments as they came.
+        """
+
     def __init__(
         self,
         *,
@@ -443,10 +499,12 @@ class ActionResult(_message.Message):
         job_handle_json: _builtins.str = ...,
         trust: _types_pb2.Trust.ValueType = ...,
         fault: _types_pb2.Fault | None = ...,
+        approval_expires_at: _timestamp_pb2.Timestamp | None = ...,
+        sanitised: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["age", b"age", "body", b"body", "breaker", b"breaker", "fault", b"fault", "parsed_json", b"parsed_json", "payload", b"payload", "raw", b"raw", "response_time", b"response_time", "total_time", b"total_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["age", b"age", "approval_expires_at", b"approval_expires_at", "body", b"body", "breaker", b"breaker", "fault", b"fault", "parsed_json", b"parsed_json", "payload", b"payload", "raw", b"raw", "response_time", b"response_time", "total_time", b"total_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["age", b"age", "approval_id", b"approval_id", "arguments_hash", b"arguments_hash", "attempts", b"attempts", "body", b"body", "breaker", b"breaker", "contract_digest", b"contract_digest", "effect_id", b"effect_id", "fault", b"fault", "job_handle_json", b"job_handle_json", "parsed_json", b"parsed_json", "payload", b"payload", "raw", b"raw", "response_time", b"response_time", "run_id", b"run_id", "served_by", b"served_by", "served_by_tool", b"served_by_tool", "status", b"status", "status_code", b"status_code", "step_id", b"step_id", "thought_id", b"thought_id", "tool", b"tool", "total_time", b"total_time", "trust", b"trust"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["age", b"age", "approval_expires_at", b"approval_expires_at", "approval_id", b"approval_id", "arguments_hash", b"arguments_hash", "attempts", b"attempts", "body", b"body", "breaker", b"breaker", "contract_digest", b"contract_digest", "effect_id", b"effect_id", "fault", b"fault", "job_handle_json", b"job_handle_json", "parsed_json", b"parsed_json", "payload", b"payload", "raw", b"raw", "response_time", b"response_time", "run_id", b"run_id", "sanitised", b"sanitised", "served_by", b"served_by", "served_by_tool", b"served_by_tool", "status", b"status", "status_code", b"status_code", "step_id", b"step_id", "thought_id", b"thought_id", "tool", b"tool", "total_time", b"total_time", "trust", b"trust"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["parsed_json", "raw"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
@@ -815,6 +873,148 @@ class DecideApprovalResponse(_message.Message):
 Global___DecideApprovalResponse: _TypeAlias = DecideApprovalResponse  # noqa: Y015
 
 @_typing.final
+class ListApprovalsRequest(_message.Message):
+    """Wants approvals."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    APPROVAL_ID_FIELD_NUMBER: _builtins.int
+    run_id: _builtins.str
+    """Only those of one run; empty for all of the tenant."""
+    state: Global___ApprovalState.ValueType
+    """Only those in one state; unspecified for all."""
+    page_size: _builtins.int
+    """At most this many; 0 takes 100."""
+    page_token: _builtins.str
+    """Where the page before ended; empty for the first."""
+    approval_id: _builtins.str
+    """Only the one with this id; empty for all."""
+    def __init__(
+        self,
+        *,
+        run_id: _builtins.str = ...,
+        state: Global___ApprovalState.ValueType = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+        approval_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "page_size", b"page_size", "page_token", b"page_token", "run_id", b"run_id", "state", b"state"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListApprovalsRequest: _TypeAlias = ListApprovalsRequest  # noqa: Y015
+
+@_typing.final
+class ListApprovalsResponse(_message.Message):
+    """One page of approvals."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    APPROVALS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Where the next page starts; empty on the last."""
+    @_builtins.property
+    def approvals(self) -> _containers.RepeatedCompositeFieldContainer[Global___ApprovalRecord]:
+        """The approvals, newest first."""
+
+    def __init__(
+        self,
+        *,
+        approvals: _abc.Iterable[Global___ApprovalRecord] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approvals", b"approvals", "next_page_token", b"next_page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListApprovalsResponse: _TypeAlias = ListApprovalsResponse  # noqa: Y015
+
+@_typing.final
+class ApprovalRecord(_message.Message):
+    """One approval that was asked for: bound to one run, step, tool and arguments, and good for one call."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    APPROVAL_ID_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    STEP_ID_FIELD_NUMBER: _builtins.int
+    TOOL_FIELD_NUMBER: _builtins.int
+    ARGUMENTS_HASH_FIELD_NUMBER: _builtins.int
+    ARGUMENTS_JSON_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    REQUESTED_AT_FIELD_NUMBER: _builtins.int
+    EXPIRES_AT_FIELD_NUMBER: _builtins.int
+    DECIDED_AT_FIELD_NUMBER: _builtins.int
+    DECIDED_BY_FIELD_NUMBER: _builtins.int
+    COMMENT_FIELD_NUMBER: _builtins.int
+    EFFECT_ID_FIELD_NUMBER: _builtins.int
+    approval_id: _builtins.str
+    """The approval's id."""
+    run_id: _builtins.str
+    """The run's id."""
+    step_id: _builtins.str
+    """The step's id."""
+    tool: _builtins.str
+    """The tool's name."""
+    arguments_hash: _builtins.str
+    """SHA-256 of the canonical arguments."""
+    arguments_json: _builtins.str
+    """What the tool would be called with."""
+    state: Global___ApprovalState.ValueType
+    """Where it stands."""
+    decided_by: _builtins.str
+    """Who decided."""
+    comment: _builtins.str
+    """Why, for the record."""
+    effect_id: _builtins.str
+    """The call that used it; empty while none did."""
+    @_builtins.property
+    def requested_at(self) -> _timestamp_pb2.Timestamp:
+        """When it was asked for."""
+
+    @_builtins.property
+    def expires_at(self) -> _timestamp_pb2.Timestamp:
+        """When it lapses: undecided, or granted and not used."""
+
+    @_builtins.property
+    def decided_at(self) -> _timestamp_pb2.Timestamp:
+        """When it was decided."""
+
+    def __init__(
+        self,
+        *,
+        approval_id: _builtins.str = ...,
+        run_id: _builtins.str = ...,
+        step_id: _builtins.str = ...,
+        tool: _builtins.str = ...,
+        arguments_hash: _builtins.str = ...,
+        arguments_json: _builtins.str = ...,
+        state: Global___ApprovalState.ValueType = ...,
+        requested_at: _timestamp_pb2.Timestamp | None = ...,
+        expires_at: _timestamp_pb2.Timestamp | None = ...,
+        decided_at: _timestamp_pb2.Timestamp | None = ...,
+        decided_by: _builtins.str = ...,
+        comment: _builtins.str = ...,
+        effect_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["decided_at", b"decided_at", "expires_at", b"expires_at", "requested_at", b"requested_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "arguments_hash", b"arguments_hash", "arguments_json", b"arguments_json", "comment", b"comment", "decided_at", b"decided_at", "decided_by", b"decided_by", "effect_id", b"effect_id", "expires_at", b"expires_at", "requested_at", b"requested_at", "run_id", b"run_id", "state", b"state", "step_id", b"step_id", "tool", b"tool"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ApprovalRecord: _TypeAlias = ApprovalRecord  # noqa: Y015
+
+@_typing.final
 class ListEffectsRequest(_message.Message):
     """Wants recorded effects."""
 
@@ -824,6 +1024,7 @@ class ListEffectsRequest(_message.Message):
     STATE_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    EFFECT_ID_FIELD_NUMBER: _builtins.int
     run_id: _builtins.str
     """Only those of one run; empty for all of the tenant."""
     state: Global___EffectState.ValueType
@@ -832,6 +1033,8 @@ class ListEffectsRequest(_message.Message):
     """At most this many; 0 takes 100."""
     page_token: _builtins.str
     """Where the page before ended; empty for the first."""
+    effect_id: _builtins.str
+    """Only the one with this id; empty for all."""
     def __init__(
         self,
         *,
@@ -839,10 +1042,11 @@ class ListEffectsRequest(_message.Message):
         state: Global___EffectState.ValueType = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        effect_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token", "run_id", b"run_id", "state", b"state"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["effect_id", b"effect_id", "page_size", b"page_size", "page_token", b"page_token", "run_id", b"run_id", "state", b"state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -892,6 +1096,10 @@ class EffectRecord(_message.Message):
     UPDATED_AT_FIELD_NUMBER: _builtins.int
     RESOLVED_BY_FIELD_NUMBER: _builtins.int
     ITERATION_FIELD_NUMBER: _builtins.int
+    TOOK_PLACE_FIELD_NUMBER: _builtins.int
+    COMMENT_FIELD_NUMBER: _builtins.int
+    APPROVAL_ID_FIELD_NUMBER: _builtins.int
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     effect_id: _builtins.str
     """The entry's id."""
     run_id: _builtins.str
@@ -908,6 +1116,14 @@ class EffectRecord(_message.Message):
     """Who settled it, for a reconciled one."""
     iteration: _builtins.int
     """The number of the thought that planned it."""
+    took_place: _builtins.bool
+    """For a reconciled one: whether it took place."""
+    comment: _builtins.str
+    """How the one who settled it knows."""
+    approval_id: _builtins.str
+    """The approval that it used; empty when it needed none."""
+    idempotency_key: _builtins.str
+    """The idempotency key of its call; sent to the tool only where the contract declares a place for it."""
     @_builtins.property
     def planned_at(self) -> _timestamp_pb2.Timestamp:
         """When the intent was recorded."""
@@ -929,12 +1145,18 @@ class EffectRecord(_message.Message):
         updated_at: _timestamp_pb2.Timestamp | None = ...,
         resolved_by: _builtins.str = ...,
         iteration: _builtins.int = ...,
+        took_place: _builtins.bool | None = ...,
+        comment: _builtins.str = ...,
+        approval_id: _builtins.str = ...,
+        idempotency_key: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["planned_at", b"planned_at", "updated_at", b"updated_at"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_took_place", b"_took_place", "planned_at", b"planned_at", "took_place", b"took_place", "updated_at", b"updated_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["arguments_hash", b"arguments_hash", "effect_id", b"effect_id", "iteration", b"iteration", "planned_at", b"planned_at", "resolved_by", b"resolved_by", "run_id", b"run_id", "state", b"state", "step_id", b"step_id", "tool", b"tool", "updated_at", b"updated_at"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_took_place", b"_took_place", "approval_id", b"approval_id", "arguments_hash", b"arguments_hash", "comment", b"comment", "effect_id", b"effect_id", "idempotency_key", b"idempotency_key", "iteration", b"iteration", "planned_at", b"planned_at", "resolved_by", b"resolved_by", "run_id", b"run_id", "state", b"state", "step_id", b"step_id", "took_place", b"took_place", "tool", b"tool", "updated_at", b"updated_at"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__took_place: _TypeAlias = _typing.Literal["took_place"]  # noqa: Y015
+    _WhichOneofArgType__took_place: _TypeAlias = _typing.Literal["_took_place", b"_took_place"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__took_place) -> _WhichOneofReturnType__took_place | None: ...
 
 Global___EffectRecord: _TypeAlias = EffectRecord  # noqa: Y015
 
@@ -999,3 +1221,111 @@ class ResolveEffectResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ResolveEffectResponse: _TypeAlias = ResolveEffectResponse  # noqa: Y015
+
+@_typing.final
+class ReconcileEffectRequest(_message.Message):
+    """Wants an unknown effect looked up."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EFFECT_ID_FIELD_NUMBER: _builtins.int
+    effect_id: _builtins.str
+    """The entry."""
+    def __init__(
+        self,
+        *,
+        effect_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["effect_id", b"effect_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReconcileEffectRequest: _TypeAlias = ReconcileEffectRequest  # noqa: Y015
+
+@_typing.final
+class ReconcileEffectResponse(_message.Message):
+    """What the look-up found."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EFFECT_FIELD_NUMBER: _builtins.int
+    FINDING_FIELD_NUMBER: _builtins.int
+    finding: _builtins.str
+    """What the look-up showed, for a person."""
+    @_builtins.property
+    def effect(self) -> Global___EffectRecord:
+        """The entry as it stands now; still UNKNOWN when the look-up did not tell."""
+
+    def __init__(
+        self,
+        *,
+        effect: Global___EffectRecord | None = ...,
+        finding: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["effect", b"effect"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["effect", b"effect", "finding", b"finding"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReconcileEffectResponse: _TypeAlias = ReconcileEffectResponse  # noqa: Y015
+
+@_typing.final
+class SwitchToolRequest(_message.Message):
+    """Wants a tool switched."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOOL_FIELD_NUMBER: _builtins.int
+    OFF_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    SWITCHED_BY_FIELD_NUMBER: _builtins.int
+    tool: _builtins.str
+    """The tool's name."""
+    off: _builtins.bool
+    """True switches it off: no attempt is made from then on, in other replicas within seconds. False switches it on again."""
+    reason: _builtins.str
+    """Why, for planners, callers and the record."""
+    switched_by: _builtins.str
+    """Who switches."""
+    def __init__(
+        self,
+        *,
+        tool: _builtins.str = ...,
+        off: _builtins.bool = ...,
+        reason: _builtins.str = ...,
+        switched_by: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["off", b"off", "reason", b"reason", "switched_by", b"switched_by", "tool", b"tool"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SwitchToolRequest: _TypeAlias = SwitchToolRequest  # noqa: Y015
+
+@_typing.final
+class SwitchToolResponse(_message.Message):
+    """The tool, switched."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    AVAILABILITY_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def availability(self) -> _types_pb2.ToolAvailability:
+        """Whether it can be called now; what a process's own settings switch off stays off."""
+
+    def __init__(
+        self,
+        *,
+        availability: _types_pb2.ToolAvailability | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["availability", b"availability"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["availability", b"availability"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SwitchToolResponse: _TypeAlias = SwitchToolResponse  # noqa: Y015

@@ -50,10 +50,20 @@ class ActionServiceStub:
                 request_serializer=taoloop_dot_api_dot_v1_dot_action__pb2.GetToolRequest.SerializeToString,
                 response_deserializer=taoloop_dot_api_dot_v1_dot_action__pb2.GetToolResponse.FromString,
                 _registered_method=True)
+        self.SwitchTool = channel.unary_unary(
+                '/taoloop.api.v1.ActionService/SwitchTool',
+                request_serializer=taoloop_dot_api_dot_v1_dot_action__pb2.SwitchToolRequest.SerializeToString,
+                response_deserializer=taoloop_dot_api_dot_v1_dot_action__pb2.SwitchToolResponse.FromString,
+                _registered_method=True)
         self.DecideApproval = channel.unary_unary(
                 '/taoloop.api.v1.ActionService/DecideApproval',
                 request_serializer=taoloop_dot_api_dot_v1_dot_action__pb2.DecideApprovalRequest.SerializeToString,
                 response_deserializer=taoloop_dot_api_dot_v1_dot_action__pb2.DecideApprovalResponse.FromString,
+                _registered_method=True)
+        self.ListApprovals = channel.unary_unary(
+                '/taoloop.api.v1.ActionService/ListApprovals',
+                request_serializer=taoloop_dot_api_dot_v1_dot_action__pb2.ListApprovalsRequest.SerializeToString,
+                response_deserializer=taoloop_dot_api_dot_v1_dot_action__pb2.ListApprovalsResponse.FromString,
                 _registered_method=True)
         self.ListEffects = channel.unary_unary(
                 '/taoloop.api.v1.ActionService/ListEffects',
@@ -64,6 +74,11 @@ class ActionServiceStub:
                 '/taoloop.api.v1.ActionService/ResolveEffect',
                 request_serializer=taoloop_dot_api_dot_v1_dot_action__pb2.ResolveEffectRequest.SerializeToString,
                 response_deserializer=taoloop_dot_api_dot_v1_dot_action__pb2.ResolveEffectResponse.FromString,
+                _registered_method=True)
+        self.ReconcileEffect = channel.unary_unary(
+                '/taoloop.api.v1.ActionService/ReconcileEffect',
+                request_serializer=taoloop_dot_api_dot_v1_dot_action__pb2.ReconcileEffectRequest.SerializeToString,
+                response_deserializer=taoloop_dot_api_dot_v1_dot_action__pb2.ReconcileEffectResponse.FromString,
                 _registered_method=True)
 
 
@@ -93,8 +108,24 @@ class ActionServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def SwitchTool(self, request, context):
+        """Switches a tool off for all replicas, or on again. An operator's call; repeats change nothing.
+        Reason: UNKNOWN_TOOL (NOT_FOUND).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DecideApproval(self, request, context):
-        """Gives or denies leave for one call.
+        """Gives, denies or withdraws leave for one call. The first decision stands. The caller makes the call again after it: with the same
+        run, step, tool and arguments. Reasons: UNKNOWN_APPROVAL (NOT_FOUND), REQUEST_ID_REUSED (ALREADY_EXISTS).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListApprovals(self, request, context):
+        """Lists approvals that were asked for, newest first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -109,6 +140,15 @@ class ActionServiceServicer:
 
     def ResolveEffect(self, request, context):
         """Settles an effect whose outcome is unknown, by the word of a person.
+        Reasons: UNKNOWN_EFFECT (NOT_FOUND), EFFECT_NOT_UNKNOWN (FAILED_PRECONDITION).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ReconcileEffect(self, request, context):
+        """Looks an effect whose outcome is unknown up by the contract's `reconcile` tool. It makes no write.
+        Reasons: UNKNOWN_EFFECT (NOT_FOUND), EFFECT_NOT_UNKNOWN and NO_LOOK_UP (FAILED_PRECONDITION).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -132,10 +172,20 @@ def add_ActionServiceServicer_to_server(servicer, server):
                     request_deserializer=taoloop_dot_api_dot_v1_dot_action__pb2.GetToolRequest.FromString,
                     response_serializer=taoloop_dot_api_dot_v1_dot_action__pb2.GetToolResponse.SerializeToString,
             ),
+            'SwitchTool': grpc.unary_unary_rpc_method_handler(
+                    servicer.SwitchTool,
+                    request_deserializer=taoloop_dot_api_dot_v1_dot_action__pb2.SwitchToolRequest.FromString,
+                    response_serializer=taoloop_dot_api_dot_v1_dot_action__pb2.SwitchToolResponse.SerializeToString,
+            ),
             'DecideApproval': grpc.unary_unary_rpc_method_handler(
                     servicer.DecideApproval,
                     request_deserializer=taoloop_dot_api_dot_v1_dot_action__pb2.DecideApprovalRequest.FromString,
                     response_serializer=taoloop_dot_api_dot_v1_dot_action__pb2.DecideApprovalResponse.SerializeToString,
+            ),
+            'ListApprovals': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListApprovals,
+                    request_deserializer=taoloop_dot_api_dot_v1_dot_action__pb2.ListApprovalsRequest.FromString,
+                    response_serializer=taoloop_dot_api_dot_v1_dot_action__pb2.ListApprovalsResponse.SerializeToString,
             ),
             'ListEffects': grpc.unary_unary_rpc_method_handler(
                     servicer.ListEffects,
@@ -146,6 +196,11 @@ def add_ActionServiceServicer_to_server(servicer, server):
                     servicer.ResolveEffect,
                     request_deserializer=taoloop_dot_api_dot_v1_dot_action__pb2.ResolveEffectRequest.FromString,
                     response_serializer=taoloop_dot_api_dot_v1_dot_action__pb2.ResolveEffectResponse.SerializeToString,
+            ),
+            'ReconcileEffect': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReconcileEffect,
+                    request_deserializer=taoloop_dot_api_dot_v1_dot_action__pb2.ReconcileEffectRequest.FromString,
+                    response_serializer=taoloop_dot_api_dot_v1_dot_action__pb2.ReconcileEffectResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -241,6 +296,33 @@ class ActionService:
             _registered_method=True)
 
     @staticmethod
+    def SwitchTool(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/taoloop.api.v1.ActionService/SwitchTool',
+            taoloop_dot_api_dot_v1_dot_action__pb2.SwitchToolRequest.SerializeToString,
+            taoloop_dot_api_dot_v1_dot_action__pb2.SwitchToolResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def DecideApproval(request,
             target,
             options=(),
@@ -257,6 +339,33 @@ class ActionService:
             '/taoloop.api.v1.ActionService/DecideApproval',
             taoloop_dot_api_dot_v1_dot_action__pb2.DecideApprovalRequest.SerializeToString,
             taoloop_dot_api_dot_v1_dot_action__pb2.DecideApprovalResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListApprovals(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/taoloop.api.v1.ActionService/ListApprovals',
+            taoloop_dot_api_dot_v1_dot_action__pb2.ListApprovalsRequest.SerializeToString,
+            taoloop_dot_api_dot_v1_dot_action__pb2.ListApprovalsResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -311,6 +420,33 @@ class ActionService:
             '/taoloop.api.v1.ActionService/ResolveEffect',
             taoloop_dot_api_dot_v1_dot_action__pb2.ResolveEffectRequest.SerializeToString,
             taoloop_dot_api_dot_v1_dot_action__pb2.ResolveEffectResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReconcileEffect(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/taoloop.api.v1.ActionService/ReconcileEffect',
+            taoloop_dot_api_dot_v1_dot_action__pb2.ReconcileEffectRequest.SerializeToString,
+            taoloop_dot_api_dot_v1_dot_action__pb2.ReconcileEffectResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -24,12 +24,26 @@ class ActionServiceStub:
     """Lists the tools of the catalogue with their availability."""
     GetTool: _aio.UnaryUnaryMultiCallable[_action_pb2.GetToolRequest, _action_pb2.GetToolResponse]
     """Shows one tool's contract. Reason: UNKNOWN_TOOL (NOT_FOUND)."""
+    SwitchTool: _aio.UnaryUnaryMultiCallable[_action_pb2.SwitchToolRequest, _action_pb2.SwitchToolResponse]
+    """Switches a tool off for all replicas, or on again. An operator's call; repeats change nothing.
+    Reason: UNKNOWN_TOOL (NOT_FOUND).
+    """
     DecideApproval: _aio.UnaryUnaryMultiCallable[_action_pb2.DecideApprovalRequest, _action_pb2.DecideApprovalResponse]
-    """Gives or denies leave for one call."""
+    """Gives, denies or withdraws leave for one call. The first decision stands. The caller makes the call again after it: with the same
+    run, step, tool and arguments. Reasons: UNKNOWN_APPROVAL (NOT_FOUND), REQUEST_ID_REUSED (ALREADY_EXISTS).
+    """
+    ListApprovals: _aio.UnaryUnaryMultiCallable[_action_pb2.ListApprovalsRequest, _action_pb2.ListApprovalsResponse]
+    """Lists approvals that were asked for, newest first."""
     ListEffects: _aio.UnaryUnaryMultiCallable[_action_pb2.ListEffectsRequest, _action_pb2.ListEffectsResponse]
     """Lists recorded effects, newest first."""
     ResolveEffect: _aio.UnaryUnaryMultiCallable[_action_pb2.ResolveEffectRequest, _action_pb2.ResolveEffectResponse]
-    """Settles an effect whose outcome is unknown, by the word of a person."""
+    """Settles an effect whose outcome is unknown, by the word of a person.
+    Reasons: UNKNOWN_EFFECT (NOT_FOUND), EFFECT_NOT_UNKNOWN (FAILED_PRECONDITION).
+    """
+    ReconcileEffect: _aio.UnaryUnaryMultiCallable[_action_pb2.ReconcileEffectRequest, _action_pb2.ReconcileEffectResponse]
+    """Looks an effect whose outcome is unknown up by the contract's `reconcile` tool. It makes no write.
+    Reasons: UNKNOWN_EFFECT (NOT_FOUND), EFFECT_NOT_UNKNOWN and NO_LOOK_UP (FAILED_PRECONDITION).
+    """
 
 class ActionServiceServicer(metaclass=_abc_1.ABCMeta):
     """Executes tool calls. It has no model and takes no business decision."""
@@ -61,12 +75,32 @@ class ActionServiceServicer(metaclass=_abc_1.ABCMeta):
         """Shows one tool's contract. Reason: UNKNOWN_TOOL (NOT_FOUND)."""
 
     @_abc_1.abstractmethod
+    def SwitchTool(
+        self,
+        request: _action_pb2.SwitchToolRequest,
+        context: _aio.ServicerContext[_action_pb2.SwitchToolRequest, _abc.Awaitable[_action_pb2.SwitchToolResponse]],
+    ) -> _abc.Awaitable[_action_pb2.SwitchToolResponse]:
+        """Switches a tool off for all replicas, or on again. An operator's call; repeats change nothing.
+        Reason: UNKNOWN_TOOL (NOT_FOUND).
+        """
+
+    @_abc_1.abstractmethod
     def DecideApproval(
         self,
         request: _action_pb2.DecideApprovalRequest,
         context: _aio.ServicerContext[_action_pb2.DecideApprovalRequest, _abc.Awaitable[_action_pb2.DecideApprovalResponse]],
     ) -> _abc.Awaitable[_action_pb2.DecideApprovalResponse]:
-        """Gives or denies leave for one call."""
+        """Gives, denies or withdraws leave for one call. The first decision stands. The caller makes the call again after it: with the same
+        run, step, tool and arguments. Reasons: UNKNOWN_APPROVAL (NOT_FOUND), REQUEST_ID_REUSED (ALREADY_EXISTS).
+        """
+
+    @_abc_1.abstractmethod
+    def ListApprovals(
+        self,
+        request: _action_pb2.ListApprovalsRequest,
+        context: _aio.ServicerContext[_action_pb2.ListApprovalsRequest, _abc.Awaitable[_action_pb2.ListApprovalsResponse]],
+    ) -> _abc.Awaitable[_action_pb2.ListApprovalsResponse]:
+        """Lists approvals that were asked for, newest first."""
 
     @_abc_1.abstractmethod
     def ListEffects(
@@ -82,6 +116,18 @@ class ActionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _action_pb2.ResolveEffectRequest,
         context: _aio.ServicerContext[_action_pb2.ResolveEffectRequest, _abc.Awaitable[_action_pb2.ResolveEffectResponse]],
     ) -> _abc.Awaitable[_action_pb2.ResolveEffectResponse]:
-        """Settles an effect whose outcome is unknown, by the word of a person."""
+        """Settles an effect whose outcome is unknown, by the word of a person.
+        Reasons: UNKNOWN_EFFECT (NOT_FOUND), EFFECT_NOT_UNKNOWN (FAILED_PRECONDITION).
+        """
+
+    @_abc_1.abstractmethod
+    def ReconcileEffect(
+        self,
+        request: _action_pb2.ReconcileEffectRequest,
+        context: _aio.ServicerContext[_action_pb2.ReconcileEffectRequest, _abc.Awaitable[_action_pb2.ReconcileEffectResponse]],
+    ) -> _abc.Awaitable[_action_pb2.ReconcileEffectResponse]:
+        """Looks an effect whose outcome is unknown up by the contract's `reconcile` tool. It makes no write.
+        Reasons: UNKNOWN_EFFECT (NOT_FOUND), EFFECT_NOT_UNKNOWN and NO_LOOK_UP (FAILED_PRECONDITION).
+        """
 
 def add_ActionServiceServicer_to_server(servicer: ActionServiceServicer, server: _aio.Server) -> None: ...

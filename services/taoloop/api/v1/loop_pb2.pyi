@@ -368,6 +368,7 @@ class RunSummary(_message.Message):
     INPUT_REQUIRED_FIELD_NUMBER: _builtins.int
     FAULT_FIELD_NUMBER: _builtins.int
     USAGE_FIELD_NUMBER: _builtins.int
+    APPROVALS_REQUIRED_FIELD_NUMBER: _builtins.int
     run_id: _builtins.str
     """The run's id."""
     request_id: _builtins.str
@@ -400,6 +401,10 @@ class RunSummary(_message.Message):
     def usage(self) -> _types_pb2.Usage:
         """What it consumed."""
 
+    @_builtins.property
+    def approvals_required(self) -> _containers.RepeatedCompositeFieldContainer[Global___ApprovalRequired]:
+        """The approvals that it waits for, when it does."""
+
     def __init__(
         self,
         *,
@@ -413,10 +418,11 @@ class RunSummary(_message.Message):
         input_required: Global___InputRequired | None = ...,
         fault: _types_pb2.Fault | None = ...,
         usage: _types_pb2.Usage | None = ...,
+        approvals_required: _abc.Iterable[Global___ApprovalRequired] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "fault", b"fault", "input_required", b"input_required", "started_at", b"started_at", "updated_at", b"updated_at", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "fault", b"fault", "input_required", b"input_required", "last_sequence", b"last_sequence", "outcome", b"outcome", "request_id", b"request_id", "run_id", b"run_id", "started_at", b"started_at", "updated_at", b"updated_at", "usage", b"usage"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "approvals_required", b"approvals_required", "fault", b"fault", "input_required", b"input_required", "last_sequence", b"last_sequence", "outcome", b"outcome", "request_id", b"request_id", "run_id", b"run_id", "started_at", b"started_at", "updated_at", b"updated_at", "usage", b"usage"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -530,19 +536,23 @@ class LoopServiceDecideApprovalResponse(_message.Message):
 
     RUN_ID_FIELD_NUMBER: _builtins.int
     NEXT_SEQUENCE_FIELD_NUMBER: _builtins.int
+    DECISION_FIELD_NUMBER: _builtins.int
     run_id: _builtins.str
     """The run."""
     next_sequence: _builtins.int
     """Sequence number of the next event, for `Watch`."""
+    decision: _action_pb2.ApprovalDecision.ValueType
+    """What holds now; an earlier decision stands."""
     def __init__(
         self,
         *,
         run_id: _builtins.str = ...,
         next_sequence: _builtins.int = ...,
+        decision: _action_pb2.ApprovalDecision.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_sequence", b"next_sequence", "run_id", b"run_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "next_sequence", b"next_sequence", "run_id", b"run_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1060,25 +1070,61 @@ class RunResumed(_message.Message):
 
     REASON_FIELD_NUMBER: _builtins.int
     INPUT_FIELD_NUMBER: _builtins.int
+    APPROVAL_FIELD_NUMBER: _builtins.int
     reason: _builtins.str
     """input, approval or take_over."""
     @_builtins.property
     def input(self) -> _types_pb2.ProvidedInput:
         """The input that was given, when that is the reason."""
 
+    @_builtins.property
+    def approval(self) -> Global___ApprovalOutcome:
+        """The approval that was decided, when that is the reason."""
+
     def __init__(
         self,
         *,
         reason: _builtins.str = ...,
         input: _types_pb2.ProvidedInput | None = ...,
+        approval: Global___ApprovalOutcome | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["input", b"input"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval", "input", b"input"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["input", b"input", "reason", b"reason"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval", "input", b"input", "reason", b"reason"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RunResumed: _TypeAlias = RunResumed  # noqa: Y015
+
+@_typing.final
+class ApprovalOutcome(_message.Message):
+    """What became of an approval."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    APPROVAL_ID_FIELD_NUMBER: _builtins.int
+    DECISION_FIELD_NUMBER: _builtins.int
+    DECIDED_BY_FIELD_NUMBER: _builtins.int
+    approval_id: _builtins.str
+    """The approval."""
+    decision: _action_pb2.ApprovalDecision.ValueType
+    """What holds."""
+    decided_by: _builtins.str
+    """Who decided."""
+    def __init__(
+        self,
+        *,
+        approval_id: _builtins.str = ...,
+        decision: _action_pb2.ApprovalDecision.ValueType = ...,
+        decided_by: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "decided_by", b"decided_by", "decision", b"decision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ApprovalOutcome: _TypeAlias = ApprovalOutcome  # noqa: Y015
 
 @_typing.final
 class RunFinished(_message.Message):

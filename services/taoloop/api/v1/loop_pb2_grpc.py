@@ -127,7 +127,9 @@ class LoopServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DecideApproval(self, request, context):
-        """Gives or denies leave for a step of a run, which then goes on.
+        """Gives or denies leave for a step of a run, which then goes on. One decision at a time; others of the run may stay open. The
+        first decision stands. A run that still works on other steps is waited for.
+        Reasons: UNKNOWN_RUN (NOT_FOUND), NOT_WAITING (FAILED_PRECONDITION), INVALID_REQUEST (INVALID_ARGUMENT).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -34,7 +34,10 @@ class LoopServiceStub:
     Reasons: UNKNOWN_RUN (NOT_FOUND), NOT_WAITING (FAILED_PRECONDITION), INVALID_REQUEST (INVALID_ARGUMENT).
     """
     DecideApproval: _aio.UnaryUnaryMultiCallable[_loop_pb2.LoopServiceDecideApprovalRequest, _loop_pb2.LoopServiceDecideApprovalResponse]
-    """Gives or denies leave for a step of a run, which then goes on."""
+    """Gives or denies leave for a step of a run, which then goes on. One decision at a time; others of the run may stay open. The
+    first decision stands. A run that still works on other steps is waited for.
+    Reasons: UNKNOWN_RUN (NOT_FOUND), NOT_WAITING (FAILED_PRECONDITION), INVALID_REQUEST (INVALID_ARGUMENT).
+    """
     CancelRun: _aio.UnaryUnaryMultiCallable[_loop_pb2.CancelRunRequest, _loop_pb2.CancelRunResponse]
     """Ends a run. Ending an ended run changes nothing. Reason: UNKNOWN_RUN (NOT_FOUND)."""
 
@@ -100,7 +103,10 @@ class LoopServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _loop_pb2.LoopServiceDecideApprovalRequest,
         context: _aio.ServicerContext[_loop_pb2.LoopServiceDecideApprovalRequest, _abc.Awaitable[_loop_pb2.LoopServiceDecideApprovalResponse]],
     ) -> _abc.Awaitable[_loop_pb2.LoopServiceDecideApprovalResponse]:
-        """Gives or denies leave for a step of a run, which then goes on."""
+        """Gives or denies leave for a step of a run, which then goes on. One decision at a time; others of the run may stay open. The
+        first decision stands. A run that still works on other steps is waited for.
+        Reasons: UNKNOWN_RUN (NOT_FOUND), NOT_WAITING (FAILED_PRECONDITION), INVALID_REQUEST (INVALID_ARGUMENT).
+        """
 
     @_abc_1.abstractmethod
     def CancelRun(

@@ -53,9 +53,17 @@ class Attribute(StrEnum):
     URL_TEMPLATE = "url.template"
     URL_SCHEME = "url.scheme"
 
+    CODE_FUNCTION = "code.function.name"
+    DB_SYSTEM = "db.system.name"
+    DB_STATUS_CODE = "db.response.status_code"
+    DB_RETURNED_ROWS = "db.response.returned_rows"
+
     RPC_SYSTEM = "rpc.system.name"
     RPC_METHOD = "rpc.method"
     RPC_STATUS_CODE = "rpc.response.status_code"
+
+    MCP_METHOD = "mcp.method.name"
+    MCP_PROTOCOL_VERSION = "mcp.protocol.version"
 
     MESSAGING_SYSTEM = "messaging.system"
     MESSAGING_DESTINATION = "messaging.destination.name"
@@ -122,6 +130,21 @@ def http_span(method: str, path_template: str) -> str:
     """
     known = method.upper() if method.upper() in _HTTP_METHODS else "HTTP"
     return f"{known} {path_template}".rstrip()
+
+
+def function_span(entry_point: str) -> str:
+    """Return the name of the span of one call of a Python function; `entry_point` is the contract's."""
+    return f"call {entry_point}"
+
+
+def statement_span(system: str, tool: str) -> str:
+    """Return the name of the span of one statement; `system` is the kind of database, `tool` names the statement."""
+    return f"{system} {tool}"
+
+
+def mcp_span(method: str, tool: str) -> str:
+    """Return the name of the span of one MCP request; `tool` is the server's name for it, from the contract."""
+    return f"{method} {tool}"
 
 
 class MetricKind(StrEnum):
@@ -201,11 +224,117 @@ ACTION_CALLS: Final = _counter("taoloop_action_calls_total", "{call}", ("tool", 
 ACTION_DURATION: Final = _seconds(
     "taoloop_action_duration_seconds", ("tool",), "Time of one execution with all its attempts.", CALL_SECONDS
 )
+ACTION_ATTEMPTS: Final = _counter(
+    "taoloop_action_attempts_total", "{attempt}", ("tool", "outcome"), "Attempts, by `answered` or the fault's code."
+)
+ACTION_RETRIES: Final = _counter(
+    "taoloop_action_retries_total", "{attempt}", ("tool", "reason"), "Repeats, by the kind of failure before them."
+)
+RETRY_STOPPED: Final = _counter(
+    "taoloop_retry_stopped_total",
+    "{call}",
+    ("tool", "reason"),
+    "Failed calls without a further attempt, by what ended them.",
+)
+RETRY_BUDGET_EXHAUSTED: Final = _counter(
+    "taoloop_retry_budget_exhausted_total", "{call}", ("tool",), "Repeats refused by the tool's retry budget."
+)
+BREAKER_STATE: Final = _gauge(
+    "taoloop_breaker_state", "1", ("tool",), "Where the tool's breaker stands: 0 closed, 1 half open, 2 open."
+)
+BREAKER_TRANSITIONS: Final = _counter(
+    "taoloop_breaker_transitions_total", "{transition}", ("tool", "state"), "Changes of a breaker, by its new state."
+)
+BREAKER_REFUSED: Final = _counter(
+    "taoloop_breaker_refused_total", "{attempt}", ("tool",), "Attempts refused by a breaker that is not closed."
+)
+LIMITER_SHED: Final = _counter(
+    "taoloop_limiter_shed_total",
+    "{call}",
+    ("tool", "limit"),
+    "Attempts without a free slot, by the limit that bit.",
+)
+LIMITER_IN_FLIGHT: Final = _gauge(
+    "taoloop_limiter_in_flight", "{attempt}", ("tool",), "Attempts that hold a slot of the tool's limiter now."
+)
+SWITCHED_OFF_REFUSED: Final = _counter(
+    "taoloop_switched_off_refused_total", "{attempt}", ("tool",), "Attempts refused by an operator's kill switch."
+)
+FALLBACKS: Final = _counter(
+    "taoloop_fallbacks_total", "{call}", ("tool", "outcome"), "Calls that another tool or an old answer stood in for."
+)
+READ_CACHE: Final = _counter(
+    "taoloop_read_cache_total", "{read}", ("tool", "outcome"), "Reads of tools with a cache: hit, miss or last_good."
+)
+READ_CACHE_EVICTIONS: Final = _counter(
+    "taoloop_read_cache_evictions_total", "{answer}", (), "Answers that left the read cache for want of room."
+)
 RESPONSE_REFUSED: Final = _counter(
     "taoloop_response_refused_total",
     "{response}",
     ("tool", "limit"),
     "Responses of tools refused by a limit on size or completeness.",
+)
+POOL_CONNECTIONS: Final = _gauge(
+    "taoloop_action_pool_connections", "{connection}", ("tool", "state"), "Connections of a tool's pool, busy or idle."
+)
+POOL_EXHAUSTED: Final = _counter(
+    "taoloop_action_pool_exhausted_total", "{call}", ("tool",), "Calls that got no connection of their pool in time."
+)
+STALE_CONNECTIONS: Final = _counter(
+    "taoloop_action_stale_connections_total",
+    "{call}",
+    ("tool",),
+    "Calls that met a connection which the server had closed while it was idle.",
+)
+EGRESS_REFUSED: Final = _counter(
+    "taoloop_action_egress_refused_total",
+    "{call}",
+    ("tool", "reason"),
+    "Calls refused because of an address or a redirect.",
+)
+MCP_SESSIONS: Final = _counter(
+    "taoloop_action_mcp_sessions_total",
+    "{session}",
+    ("server", "outcome"),
+    "Sessions with MCP servers: opened, lost after that, or failed before.",
+)
+JOBS_ENDED: Final = _counter(
+    "taoloop_action_jobs_ended_total",
+    "{job}",
+    ("tool", "outcome"),
+    "Jobs that are no longer asked about: succeeded, or the fault's code.",
+)
+TOKEN_REQUESTS: Final = _counter(
+    "taoloop_action_token_requests_total", "{request}", ("tool", "outcome"), "Access tokens asked for, by outcome."
+)
+
+APPROVALS: Final = _counter(
+    "taoloop_action_approvals_total",
+    "{call}",
+    ("tool", "state"),
+    "Calls that need leave, by where their approval stands.",
+)
+EFFECT_OUTCOMES_LOST: Final = _counter(
+    "taoloop_action_effect_outcomes_lost_total", "{effect}", (), "Outcomes of writes that the ledger did not take."
+)
+EFFECTS_SWEPT: Final = _counter(
+    "taoloop_action_effects_swept_total",
+    "{effect}",
+    ("state",),
+    "Effects that nobody worked on any more, by what they became: unknown or failed.",
+)
+EFFECTS_LOOKED_UP: Final = _counter(
+    "taoloop_action_effects_looked_up_total",
+    "{look_up}",
+    ("tool", "outcome"),
+    "Look-ups of unknown effects: took_place, did_not, or unknown.",
+)
+LEDGER_BEATS_LOST: Final = _counter(
+    "taoloop_action_ledger_beats_lost_total",
+    "{beat}",
+    (),
+    "Rounds of the ledger's keeper that the store did not answer.",
 )
 
 OBSERVATIONS: Final = _counter(

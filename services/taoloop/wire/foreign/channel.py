@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -21,6 +22,8 @@ from taoloop.wire.foreign.reflection_client import reflected_files
 _STATUS_DETAILS: Final = "grpc-status-details-bin"
 _TOO_LARGE: Final = "larger than max"
 """In the texts of grpc itself for a message over the channel's limit."""
+
+_UNCONNECTED: Final = frozenset({grpc.ChannelConnectivity.TRANSIENT_FAILURE, grpc.ChannelConnectivity.SHUTDOWN})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,12 +85,15 @@ class ForeignChannel:
         Raises:
             NotConnected: There is none to be had.
         """
-        state = self._channel.get_state(try_to_connect=True)
-        while state is not grpc.ChannelConnectivity.READY:
-            if state in {grpc.ChannelConnectivity.TRANSIENT_FAILURE, grpc.ChannelConnectivity.SHUTDOWN}:
-                raise NotConnected("no connection to the server could be made")
-            await self._channel.wait_for_state_change(state)
+        try:
             state = self._channel.get_state(try_to_connect=True)
+            while state is not grpc.ChannelConnectivity.READY:
+                if state in _UNCONNECTED:
+                    raise NotConnected("no connection to the server could be made")
+                await self._channel.wait_for_state_change(state)
+                state = self._channel.get_state(try_to_connect=True)
+        except grpc.aio.UsageError as exc:  # another call found it broken and closed it
+            raise NotConnected("the connection was closed") from exc
 
     async def unary(
         self, path: str, request: bytes, metadata: Sequence[tuple[str, str]], timeout_seconds: float
@@ -102,6 +108,11 @@ class ForeignChannel:
             reply: bytes = await invoke(request, metadata=tuple(metadata), timeout=timeout_seconds)
         except grpc.aio.AioRpcError as exc:
             return _status(exc)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            return ForeignStatus(code="UNAVAILABLE", message="the channel was closed")  # nobody cancelled the caller
         return reply
 
     async def files(

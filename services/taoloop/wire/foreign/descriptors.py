@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from google.protobuf.descriptor import Descriptor, MethodDescriptor
+from google.protobuf.descriptor import Descriptor, MethodDescriptor, ServiceDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError, Message
@@ -69,15 +69,33 @@ def find_method(files: Iterable[FileDescriptorProto], method: str) -> ForeignMet
     """
     pool = _pool({file.name: file for file in files})
     service, _, name = method.partition("/")
-    try:
-        found: MethodDescriptor | None = pool.FindServiceByName(service).methods_by_name.get(name)
-    except KeyError as exc:
-        raise MethodUnusable(f"there is no service {service}") from exc
+    found: MethodDescriptor | None = _service(pool, service).methods_by_name.get(name)
     if found is None:
         raise MethodUnusable(f"the service {service} has no method {name}")
     if found.client_streaming or found.server_streaming:
         raise MethodUnusable(f"the method {name} streams, which a tool cannot")
     return ForeignMethod(f"/{method}", found.input_type, found.output_type, pool)
+
+
+def find_service(files: Iterable[FileDescriptorProto], service: str) -> ServiceDescriptor:
+    """Return a service of the files.
+
+    Args:
+        files: All that its messages are made of, in any order.
+        service: `package.Service`.
+
+    Raises:
+        MethodUnusable: There is no such service, or the files are not whole.
+    """
+    return _service(_pool({file.name: file for file in files}), service)
+
+
+def _service(pool: DescriptorPool, name: str) -> ServiceDescriptor:
+    try:
+        found: ServiceDescriptor = pool.FindServiceByName(name)
+    except KeyError as exc:
+        raise MethodUnusable(f"there is no service {name}") from exc
+    return found
 
 
 def _pool(files: dict[str, FileDescriptorProto]) -> DescriptorPool:

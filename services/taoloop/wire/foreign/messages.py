@@ -20,7 +20,7 @@ from taoloop.wire.foreign.descriptors import ForeignMethod
 from taoloop.wire.foreign.errors import AnswerUnreadable, RequestUnfit
 
 _MAX_DEPTH: Final = 60
-_FAULTY_FIELD: Final = re.compile(r"^Failed to parse (?P<field>[\w.\[\]]+) field")
+_FAULTY_FIELDS: Final = re.compile(r"(?:Failed to parse \w+ field: )+")
 _UNKNOWN_FIELD: Final = re.compile(r'has no field named "(?P<field>\w+)"')
 _WIDE: Final = frozenset(
     {
@@ -51,8 +51,8 @@ def encode_request(method: ForeignMethod, arguments: JsonValue) -> bytes:
         if unknown is not None:
             name = unknown["field"]
             raise RequestUnfit(f"the message {method.request.name} has no field {name}", name) from exc
-        faulty = _FAULTY_FIELD.search(text)
-        field = faulty["field"] if faulty is not None else ""
+        faulty = _FAULTY_FIELDS.match(text)
+        field = ".".join(re.findall(r"parse (\w+) field", faulty[0])) if faulty is not None else ""
         where = f"the field {field}" if field else "an argument"
         raise RequestUnfit(f"{where} does not fit the message {method.request.name}", field) from exc
     return request.SerializeToString()

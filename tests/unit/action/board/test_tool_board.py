@@ -31,7 +31,8 @@ class Replica:
         self.clock = FakeClock()
         self.store = AwayStore(self.clock)
         self.own: tuple[OpenBreaker, ...] = ()
-        self.board = ToolBoard(self.store, fixed or {}, lambda: self.own, self.clock, every_seconds=1.0)
+        self.board = ToolBoard(self.store, fixed or {}, self.clock, every_seconds=1.0)
+        self.board.publish_from(lambda: self.own)
 
     def soon(self) -> Deadline:
         return Deadline.after(5.0, self.clock)
@@ -42,8 +43,8 @@ class Replica:
 
 async def test_a_switch_binds_at_once_where_it_was_thrown_and_elsewhere_after_the_next_reading() -> None:
     here = Replica()
-    there = ToolBoard(here.store, {}, tuple, here.clock, every_seconds=1.0)
-    await here.board.switch_off(Switch(tool="pay", reason="audit"), here.soon())
+    there = ToolBoard(here.store, {}, here.clock, every_seconds=1.0)
+    await here.board.switch_off("pay", "audit", "ann", here.soon())
     assert here.board.switch_of("pay") == SwitchedOff("audit")
     assert there.switch_of("pay") is None
 
@@ -67,7 +68,7 @@ async def test_what_the_settings_switch_off_stays_off() -> None:
 
 async def test_an_open_breaker_of_any_replica_makes_the_tool_unavailable_until_its_time() -> None:
     here = Replica()
-    there = ToolBoard(here.store, {}, tuple, here.clock, every_seconds=1.0)
+    there = ToolBoard(here.store, {}, here.clock, every_seconds=1.0)
     here.own = (here.breaker(30.0),)
     await here.board.exchange()
     await there.exchange()
@@ -91,7 +92,7 @@ async def test_a_breaker_that_closed_is_taken_off_the_board() -> None:
 
 async def test_while_the_store_is_away_what_was_known_stands() -> None:
     here = Replica()
-    await here.board.switch_off(Switch(tool="pay"), here.soon())
+    await here.board.switch_off("pay", "", "", here.soon())
     await here.board.exchange()
     here.store.is_away = True
     await here.board.exchange()

@@ -1,6 +1,5 @@
 """Rules that forbid a call."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -105,7 +104,3 @@ def test_an_argument_without_a_source_is_not_trusted_in_a_write() -> None:
 def test_one_source_may_vouch_for_all_arguments() -> None:
     whole = Provenance(pointer="", source="input_value", trust=Trust.TRUSTED)
     assert objection_to(request("change", provenance=(whole,))) is None
-
-
-def test_a_handle_of_a_job_is_not_served_yet() -> None:
-    assert code_of(replace(request(), job_handle={"id": 1})) == FaultCode.NOT_YET_SUPPORTED

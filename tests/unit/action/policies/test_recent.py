@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from taoloop.action.recent import MAX_AGE_SECONDS, MAX_BODY_BYTES, MAX_ENTRIES, RecentResults
+from taoloop.action.policies.recent import MAX_AGE_SECONDS, MAX_BODY_BYTES, MAX_ENTRIES, RecentResults
 from taoloop.core.errors import RequestIdReused
 from taoloop.plan.acting import ActionResult, ActionStatus, Body
 from taoloop.testing.clock import FakeClock

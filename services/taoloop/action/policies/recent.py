@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Final
 
-from taoloop.action.result_text import request_digest
+from taoloop.core import exact_json
 from taoloop.core.clock import Clock
 from taoloop.core.errors import RequestIdReused
 from taoloop.plan.acting import ActionResult, ExecuteRequest
@@ -16,10 +17,16 @@ MAX_AGE_SECONDS: Final = 300.0
 MAX_BODY_BYTES: Final = 64 * 1024
 """Larger results are not kept: the read is made again."""
 
+_asked = attrgetter(
+    *(field.name for field in fields(ExecuteRequest) if field.name not in {"arguments", "timeout_seconds"})
+)
+"""What a request asks for beside its arguments: everything but how long its caller waits."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    request_digest: str
+    asked: tuple[object, ...]
+    arguments_hash: str
     result: ActionResult
     added_at_seconds: float
 
@@ -44,7 +51,7 @@ class RecentResults:
         entry = self._entries.get((tenant, request.request_id)) if request.request_id else None
         if entry is None or self._clock.monotonic() - entry.added_at_seconds > MAX_AGE_SECONDS:
             return None
-        if entry.request_digest != request_digest(request):
+        if entry.asked != _asked(request) or entry.arguments_hash != _arguments_hash(request):
             raise RequestIdReused.of(request.request_id)
         return entry.result
 
@@ -52,10 +59,17 @@ class RecentResults:
         """Remember a result, unless its body is large or the request has no id."""
         if not request.request_id or (result.body is not None and result.body.size_bytes > MAX_BODY_BYTES):
             return
-        self._entries[tenant, request.request_id] = _Entry(request_digest(request), result, self._clock.monotonic())
-        self._entries.move_to_end((tenant, request.request_id))
+        key = tenant, request.request_id
+        # The hash stands for the arguments, which may be large; whoever made the call has worked it out.
+        arguments_hash = result.arguments_hash or _arguments_hash(request)
+        self._entries[key] = _Entry(_asked(request), arguments_hash, result, self._clock.monotonic())
+        self._entries.move_to_end(key)
         while len(self._entries) > MAX_ENTRIES:
             self._entries.popitem(last=False)
 
     def __repr__(self) -> str:
         return f"RecentResults(entries={len(self._entries)})"
+
+
+def _arguments_hash(request: ExecuteRequest) -> str:
+    return exact_json.digest({} if request.arguments is exact_json.ABSENT else request.arguments)

@@ -1,0 +1,181 @@
+"""The stage that asks a person: which calls need leave, and what the answer means for the call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from taoloop.action.faulting import action_fault
+from taoloop.action.ledger.approvals import ApprovalQuestion
+from taoloop.action.ledger.ports import ApprovalBook
+from taoloop.action.outcomes import CheckedCall, Outcome
+from taoloop.core import exact_json
+from taoloop.core.errors import ConfigurationError
+from taoloop.core.exact_json import JsonEncodeError, JsonSyntaxError, JsonValue
+from taoloop.core.faults import FaultCode
+from taoloop.core.telemetry import names
+from taoloop.core.telemetry.metrics import Metrics
+from taoloop.plan.acting import ActionStatus, ApprovalRecord, ApprovalState
+from taoloop.tools.rules import CompiledRule, RuleData, RuleRefused, Verdict
+
+_REFUSALS: Final = {
+    ApprovalState.REJECTED: FaultCode.APPROVAL_REJECTED,
+    ApprovalState.EXPIRED: FaultCode.APPROVAL_EXPIRED,
+    ApprovalState.CANCELLED: FaultCode.APPROVAL_CANCELLED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """A person agreed to the call.
+
+    Attributes:
+        approval_id: The approval that the call has to use up.
+    """
+
+    approval_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalPolicy:
+    """The operator's own rule, beside those of the contracts.
+
+    Attributes:
+        when: JsonLogic over {tool, arguments, tenant, effect, reach, provenance}. What is not surely false asks.
+        expires_in_seconds: How long such a question stays open.
+    """
+
+    when: CompiledRule
+    expires_in_seconds: float
+
+
+class ApprovalGate:
+    """Stands before the ledger: a call that needs leave passes with it, and no other does.
+
+    Args:
+        book: Where questions and decisions are kept.
+        metrics: Counts what the gate said.
+        policy: The operator's rule; None for none.
+    """
+
+    def __init__(self, book: ApprovalBook, metrics: Metrics, policy: ApprovalPolicy | None = None) -> None:
+        self._book = book
+        self._policy = policy
+        self._count = metrics.counter(names.APPROVALS)
+
+    async def check(self, call: CheckedCall) -> Leave | Outcome | None:
+        """Return the leave that the call has, why it may not be made, or None when it needs no leave.
+
+        Raises:
+            BackendUnavailable: The store does not answer.
+        """
+        expires_in_seconds = self._needed(call)
+        if expires_in_seconds is None:
+            return None
+        if call.stands_in_for:
+            # Nobody is asked about a stand-in: by the time of the answer the tool itself may serve again.
+            fault = action_fault(FaultCode.APPROVAL_REQUIRED, "The fallback needs leave, so it did not stand in.")
+            return Outcome(status=ActionStatus.REJECTED, fault=fault)
+        approval = await self._book.ask(_question(call, expires_in_seconds))
+        self._count.labels(tool=call.tool.contract.name, state=approval.state).inc()
+        if approval.state is ApprovalState.APPROVED:
+            return Leave(approval.approval_id)
+        return _waiting(approval) if approval.state is ApprovalState.OPEN else _refused(approval)
+
+    def _needed(self, call: CheckedCall) -> float | None:
+        """Return how long the question stays open; None when nobody has to be asked."""
+        contract = call.tool.contract
+        if call.tool.approval is None and self._policy is None:
+            return None
+        data = _rule_data(call)
+        if contract.approval is not None and call.tool.approval is not None and _asks(call.tool.approval, data):
+            return contract.approval.expires_in_seconds
+        if self._policy is not None and _asks(self._policy.when, data):
+            return self._policy.expires_in_seconds
+        return None
+
+    def __repr__(self) -> str:
+        return f"ApprovalGate({self._book!r}, policy={self._policy!r})"
+
+
+def approval_policy(when: str, expires_in_seconds: float) -> ApprovalPolicy | None:
+    """Return the operator's rule from its setting; None for an empty one.
+
+    Args:
+        when: JsonLogic as JSON text; empty for none.
+        expires_in_seconds: How long a question stays open.
+
+    Raises:
+        ConfigurationError: The text is no JSON, or no rule.
+    """
+    if not when.strip():
+        return None
+    try:
+        return ApprovalPolicy(CompiledRule.compile(exact_json.loads(when)), expires_in_seconds)
+    except (JsonSyntaxError, RuleRefused) as exc:
+        raise ConfigurationError(
+            f"TAOLOOP_APPROVAL__WHEN is no rule: {exc}.", metadata={"setting": "TAOLOOP_APPROVAL__WHEN"}
+        ) from exc
+
+
+def _asks(rule: CompiledRule, data: RuleData | None) -> bool:
+    return data is None or rule.verdict(data).verdict is not Verdict.FAIL
+
+
+def _rule_data(call: CheckedCall) -> RuleData | None:
+    """Return what the rules judge; None when it nests too deep to be judged, so that a person does it."""
+    contract = call.tool.contract
+    provenance: list[JsonValue] = [
+        {"pointer": at.pointer, "source": at.source, "step_id": at.step_id, "trust": at.trust.value}
+        for at in call.request.provenance
+    ]
+    value: JsonValue = {
+        "tool": contract.name,
+        "arguments": call.arguments,
+        "tenant": call.context.tenant,
+        "effect": contract.effect.value,
+        "reach": contract.reach.value,
+        "provenance": provenance,
+    }
+    try:
+        return RuleData(value)
+    except JsonEncodeError:
+        return None
+
+
+def _question(call: CheckedCall, expires_in_seconds: float) -> ApprovalQuestion:
+    return ApprovalQuestion(
+        tenant=call.context.tenant,
+        run_id=call.request.run_id,
+        step_id=call.request.step_id,
+        tool=call.tool.contract.name,
+        arguments_hash=call.arguments_hash,
+        arguments_text=exact_json.dumps(call.arguments),
+        expires_in_seconds=expires_in_seconds,
+    )
+
+
+def _waiting(approval: ApprovalRecord) -> Outcome:
+    fault = action_fault(
+        FaultCode.APPROVAL_REQUIRED, f"The call waits for a person's decision about approval {approval.approval_id}."
+    )
+    return Outcome(
+        status=ActionStatus.APPROVAL_REQUIRED,
+        fault=fault,
+        approval_id=approval.approval_id,
+        approval_expires_at=approval.expires_at,
+    )
+
+
+def _refused(approval: ApprovalRecord) -> Outcome:
+    what = {
+        ApprovalState.REJECTED: f"{approval.decided_by} rejected the call",
+        ApprovalState.EXPIRED: "nobody decided, or used the leave, in time",
+        ApprovalState.CANCELLED: f"{approval.decided_by or 'somebody'} withdrew the question",
+    }[approval.state]
+    message = f"Not called: {what}." + (f" Comment: {approval.comment}" if approval.comment else "")
+    return Outcome(
+        status=ActionStatus.REJECTED,
+        fault=action_fault(_REFUSALS[approval.state], message),
+        approval_id=approval.approval_id,
+    )

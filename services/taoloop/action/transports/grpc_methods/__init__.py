@@ -1,0 +1,1 @@
+"""Unary gRPC methods as tools, known by server reflection or by a descriptor set."""

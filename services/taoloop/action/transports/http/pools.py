@@ -1,0 +1,250 @@
+"""Connections to tools: a pool of its own for each, whose slots come back whatever becomes of a call."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+import aiohttp
+
+from taoloop.action.egress.rules import host_of, judge_url
+from taoloop.action.transports.egress_guard import Egress, EgressGuard
+from taoloop.action.transports.http.failures import Progress, egress_fault
+from taoloop.core.telemetry import names
+from taoloop.core.telemetry.metrics import Metrics
+from taoloop.tools.contract import Pool
+
+_MAX_JUDGED_ORIGINS: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class TlsIdentity:
+    """What a client shows and whom it believes.
+
+    Attributes:
+        fingerprint: Changes when the certificate, the key or the authorities do.
+        context: For the connections.
+    """
+
+    fingerprint: str
+    context: ssl.SSLContext
+
+
+class ToolPool:
+    """The connections of one tool.
+
+    Args:
+        name: The tool's.
+        limits: Size and idle time.
+        egress: Where connections may go.
+        identity: For TLS; None for the system's authorities and no client certificate.
+    """
+
+    def __init__(self, name: str, limits: Pool, egress: Egress, identity: TlsIdentity | None = None) -> None:
+        self.name = name
+        self.limits = limits
+        self.identity = identity
+        self.guard = EgressGuard(egress)
+        self._judged: dict[str, str] = {}
+        self._busy = 0
+        self._calls = 0
+        self._is_retired = False
+        self._session = self._open()
+
+    @property
+    def busy(self) -> int:
+        """Connections that a call holds now."""
+        return self._busy
+
+    @property
+    def idle(self) -> int:
+        """Connections that are kept for the next call."""
+        return max(0, self.guard.open_connections - self._busy)
+
+    @property
+    def session(self) -> aiohttp.ClientSession:
+        """The session, each of whose requests is made inside a `PooledCall` of its own."""
+        return self._session
+
+    def admit(self, url: str, *, is_base: bool) -> None:
+        """Judge a URL before it is requested, each origin once.
+
+        Args:
+            url: Absolute.
+            is_base: Whether the operator wrote its host, so that a private address in it is meant.
+
+        Raises:
+            TransportFault: EGRESS_FORBIDDEN.
+        """
+        origin = "/".join(url.partition("?")[0].split("/", 3)[:3])
+        if origin not in self._judged:
+            if is_base:
+                self.guard.admit_base(host_of(origin))
+            if len(self._judged) >= _MAX_JUDGED_ORIGINS:
+                self._judged.clear()  # redirects could name ever new ones
+            self._judged[origin] = judge_url(origin, self.guard.rules).reason
+        if self._judged[origin]:
+            raise egress_fault(self._judged[origin])
+
+    async def retire(self) -> None:
+        """Close the pool once the calls that use it are over."""
+        self._is_retired = True
+        if not self._calls:
+            await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._session.close()
+
+    async def __aenter__(self) -> Self:
+        self._calls += 1
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._calls -= 1
+        if self._is_retired and not self._calls:
+            await self.aclose()
+
+    def _open(self) -> aiohttp.ClientSession:
+        connector = _CountingConnector(
+            limit=self.limits.size,
+            keepalive_timeout=self.limits.idle_timeout_seconds,
+            socket_factory=self.guard.make_socket,
+            resolver=self.guard.resolver(),
+            ssl=self.identity.context if self.identity is not None else True,
+        )
+        return aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers={"User-Agent": "taoloop"},
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
+            auto_decompress=False,
+            trust_env=False,
+        )
+
+    def __repr__(self) -> str:
+        return f"{self.name}: {self.busy} busy, {self.idle} idle of {self.limits.size}"
+
+
+@dataclass(slots=True)
+class PooledCall:
+    """One request's hold on a connection of a pool, from its sending to the end of the `with` block."""
+
+    pool: ToolPool
+    progress: Progress
+    is_holding: bool = False
+    was_sent: bool = False
+    has_new_connection: bool = False
+
+    def take(self) -> None:
+        """Count a connection as held from now on."""
+        self.progress.has_connection = self.was_sent = True
+        if not self.is_holding:
+            self.is_holding = True
+            self.pool._busy += 1  # noqa: SLF001 - the pool's other half
+
+    def __enter__(self) -> Self:
+        _call.set(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _call.set(None)
+        if self.is_holding:
+            self.is_holding = False
+            self.pool._busy -= 1  # noqa: SLF001 - the pool's other half
+
+
+class ToolPools:
+    """All pools: one for each tool, and one for each tool's redirects to other origins.
+
+    Args:
+        default: Size and idle time where a contract says nothing.
+        egress: Where connections may go.
+        metrics: Show the pools' state when they are read.
+    """
+
+    def __init__(self, default: Pool, egress: Egress, metrics: Metrics) -> None:
+        self._default = default
+        self._egress = egress
+        self._gauge = metrics.gauge(names.POOL_CONNECTIONS)
+        self._pools: dict[str, ToolPool] = {}
+        self._elsewhere: dict[str, ToolPool] = {}
+
+    @property
+    def pools(self) -> Mapping[str, ToolPool]:
+        """Tool name → pool, of the tools that were called so far."""
+        return self._pools
+
+    async def of_tool(self, tool: str, limits: Pool | None, identity: TlsIdentity | None = None) -> ToolPool:
+        """Return the tool's pool; one whose TLS identity has changed is replaced and closes after its last call."""
+        pool = self._pools.get(tool)
+        if pool is not None and _fingerprint(pool.identity) == _fingerprint(identity):
+            return pool
+        fresh = self._pools[tool] = self._made(tool, limits, identity)
+        self._gauge.labels(tool=tool, state="busy").set_function(lambda: fresh.busy)
+        self._gauge.labels(tool=tool, state="idle").set_function(lambda: fresh.idle)
+        if pool is not None:
+            await pool.retire()
+        return fresh
+
+    def elsewhere(self, tool: str, limits: Pool | None) -> ToolPool:
+        """Return the tool's pool for other origins than its own: no client certificate, no base's private address."""
+        if tool not in self._elsewhere:
+            self._elsewhere[tool] = self._made(tool, limits, None)
+        return self._elsewhere[tool]
+
+    async def aclose(self) -> None:
+        """Close every pool."""
+        pools = [*self._pools.values(), *self._elsewhere.values()]
+        self._pools.clear()
+        self._elsewhere.clear()
+        for pool in pools:
+            await pool.aclose()
+
+    def _made(self, tool: str, limits: Pool | None, identity: TlsIdentity | None) -> ToolPool:
+        return ToolPool(tool, self._default if limits is None else limits, self._egress, identity)
+
+    def __repr__(self) -> str:
+        return f"<ToolPools [{'; '.join(map(repr, self._pools.values()))}]>"
+
+
+def _fingerprint(identity: TlsIdentity | None) -> str:
+    return "" if identity is None else identity.fingerprint
+
+
+_call: ContextVar[PooledCall | None] = ContextVar("taoloop_pooled_call", default=None)
+"""The call whose request is being made; aiohttp's own hooks would cost a sixth of the request."""
+
+
+class _CountingConnector(aiohttp.TCPConnector):
+    """Tells a `PooledCall` whether it waits for a connection, whether it got one, and a new one or not.
+
+    It gives a call one connection only: after a connection broke, aiohttp repeats GET, HEAD, OPTIONS, TRACE, PUT
+    and DELETE once, unseen, so that a write could take effect twice and a read would be counted once.
+    """
+
+    async def connect(
+        self, req: aiohttp.ClientRequest, traces: list[Any], timeout: aiohttp.ClientTimeout
+    ) -> aiohttp.connector.Connection:
+        call = _call.get()
+        if call is None:
+            return await super().connect(req, traces, timeout)
+        if call.was_sent:
+            raise aiohttp.ClientConnectionError("sent before")
+        call.progress.is_queued = True
+        connection = await super().connect(req, traces, timeout)
+        call.progress.is_queued = False
+        call.progress.reused_connection = not call.has_new_connection
+        call.take()
+        return connection
+
+    async def _create_connection(
+        self, req: aiohttp.ClientRequest, traces: list[Any], timeout: aiohttp.ClientTimeout
+    ) -> aiohttp.client_proto.ResponseHandler:
+        call = _call.get()
+        if call is not None:
+            call.progress.is_queued, call.has_new_connection = False, True
+        return await super()._create_connection(req, traces, timeout)

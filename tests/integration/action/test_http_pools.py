@@ -1,0 +1,156 @@
+"""Connections: one pool for each tool, and every slot comes back."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from taoloop.action.ports import Reply, TransportFault
+from taoloop.core.faults import FaultCode
+from taoloop.tools.contract import HttpTransport, Pool
+from taoloop.tools.signature import Effect
+from tests.integration.action.http_calls import call, closed, contract, fault_of, transport
+from tests.integration.action.raw_server import Behaviour, answer, raw_server, says, says_and_hangs
+from tests.unit.action.contracts import telemetry
+
+
+def pooled(size: int, idle_timeout_seconds: float = 4.0) -> dict[str, Pool]:
+    return {"pool": Pool(size=size, idle_timeout_seconds=idle_timeout_seconds)}
+
+
+class Gate:
+    """Answers once it is open."""
+
+    def __init__(self) -> None:
+        self.arrived = asyncio.Semaphore(0)
+        self.opened = asyncio.Event()
+
+    async def __call__(self, writer: asyncio.StreamWriter) -> None:
+        self.arrived.release()
+        await self.opened.wait()
+        writer.write(answer())
+
+    async def until_waiting(self, count: int) -> None:
+        async with asyncio.timeout(5.0):
+            for _ in range(count):
+                await self.arrived.acquire()
+
+
+async def test_the_state_of_the_pools_is_shown_live() -> None:
+    gate, seen = Gate(), telemetry()
+    tool = contract(policies=pooled(50))
+    async with raw_server(gate) as server, transport(server.base_url, seen=seen) as under_test:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(3):
+                group.create_task(under_test.attempt(call(tool)))
+            await gate.until_waiting(3)
+            assert repr(under_test.pools) == "<ToolPools [look_up: 3 busy, 0 idle of 50]>"
+            assert 'pool_connections{state="busy",tool="look_up"} 3.0' in seen.metrics.exposition()
+            gate.opened.set()
+        assert repr(under_test.pools) == "<ToolPools [look_up: 0 busy, 3 idle of 50]>"
+        assert 'pool_connections{state="idle",tool="look_up"} 3.0' in seen.metrics.exposition()
+        assert under_test.pools.pools["look_up"].busy == 0
+
+
+async def test_no_tool_waits_for_another_ones_connections() -> None:
+    gate = Gate()
+    slow = contract(policies=pooled(1))
+    quick_http = HttpTransport(method="GET", url="{{base.quick}}/")
+    other = replace(contract(policies=pooled(1)), name="other", transport=quick_http)
+    async with (
+        raw_server(gate) as server,
+        raw_server(says(answer())) as quick,
+        transport({"things": server.base_url, "quick": quick.base_url}) as under_test,
+        asyncio.TaskGroup() as group,
+    ):
+        group.create_task(under_test.attempt(call(slow)))
+        await gate.until_waiting(1)
+        assert (await under_test.attempt(call(other))).status_code == 200
+        gate.opened.set()
+
+
+async def test_a_full_pool_is_named_in_the_fault_and_counted() -> None:
+    gate, seen = Gate(), telemetry()
+    tool = contract("/things", "POST", effect=Effect.WRITE, policies=pooled(1))
+    async with raw_server(gate) as server, transport(server.base_url, seen=seen) as under_test:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(under_test.attempt(call(tool)))
+            await gate.until_waiting(1)
+            fault = await fault_of(under_test, call(tool, seconds=0.05))
+            gate.opened.set()
+        assert len(server.heads) == 1
+    assert (fault.code, fault.may_have_left, fault.is_retriable) == (FaultCode.POOL_EXHAUSTED, False, True)
+    assert 'taoloop_action_pool_exhausted_total{tool="look_up"} 1.0' in seen.metrics.exposition()
+
+
+async def test_cancelled_and_timed_out_calls_give_their_slots_back() -> None:  # C056-1
+    opened = asyncio.Event()
+
+    async def behave(writer: asyncio.StreamWriter) -> None:
+        await opened.wait()
+        writer.write(answer())
+
+    tool = contract(policies=pooled(2))
+    async with raw_server(behave) as server, transport(server.base_url) as under_test:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(under_test.attempt(call(tool))) for _ in range(200)]
+            await server.arrived.wait()
+            for task in tasks:
+                task.cancel()
+        outcomes = await asyncio.gather(
+            *(under_test.attempt(call(tool, seconds=0.02)) for _ in range(20)), return_exceptions=True
+        )
+        assert {type(outcome) for outcome in outcomes} == {TransportFault}
+        opened.set()
+        replies = await asyncio.gather(*(under_test.attempt(call(tool)) for _ in range(20)))
+        assert [type(reply) for reply in replies] == [Reply] * 20
+        pool = under_test.pools.pools["look_up"]
+        assert (pool.busy, pool.idle) == (0, 2)
+
+
+async def test_a_timed_out_connection_is_not_used_again() -> None:
+    hangs = says_and_hangs(answer(b"{", length=9))
+    async with raw_server(hangs) as server, transport(server.base_url) as under_test:
+        await fault_of(under_test, call(contract(), seconds=0.05))
+        await closed(under_test)
+        await fault_of(under_test, call(contract(), seconds=0.05))
+        assert len(server.heads) == 2
+        assert under_test.pools.pools["look_up"].busy == 0
+
+
+def closes_after(answers: int) -> Behaviour:
+    """Answer so many requests of a connection and close it, unseen, when the next one comes."""
+    served: dict[asyncio.StreamWriter, int] = {}
+
+    async def behave(writer: asyncio.StreamWriter) -> None:
+        served[writer] = served.get(writer, 0) + 1
+        if served[writer] > answers:
+            writer.close()
+        else:
+            writer.write(answer())
+
+    return behave
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT"])
+@pytest.mark.parametrize("effect", [Effect.READ, Effect.WRITE])
+async def test_a_kept_connection_that_was_closed_is_told_and_not_made_up_for(method: str, effect: Effect) -> None:
+    seen = telemetry()
+    tool = contract(method=method, effect=effect)
+    async with raw_server(closes_after(1)) as server, transport(server.base_url, seen=seen) as under_test:
+        await under_test.attempt(call(tool))
+        fault = await fault_of(under_test, call(tool))
+        assert (fault.code, fault.may_have_left, fault.is_retriable) == (FaultCode.RESPONSE_INCOMPLETE, True, True)
+        assert len(server.heads) == 2
+        assert (await under_test.attempt(call(tool))).reused_connection is False
+    assert 'taoloop_action_stale_connections_total{tool="look_up"} 1.0' in seen.metrics.exposition()
+
+
+async def test_a_connection_is_idle_no_longer_than_the_contract_says() -> None:
+    tool = contract(policies=pooled(5, idle_timeout_seconds=0.05))
+    async with raw_server(says(answer())) as server, transport(server.base_url) as under_test:
+        await under_test.attempt(call(tool))
+        await closed(under_test)
+        assert (await under_test.attempt(call(tool))).reused_connection is False

@@ -1,0 +1,7 @@
+"""A module that is never imported whole."""
+
+from __future__ import annotations
+
+import threading
+
+threading.Event().wait()

@@ -1,0 +1,81 @@
+"""Rules by which a body is decoded."""
+
+import gzip
+import zlib
+
+import pytest
+
+from taoloop.action.transports.http.decoding import BodyDecoder, BodyTooLarge, EncodingBroken
+
+TEXT = b'{"a":1}' * 50
+
+
+def raw_deflate(data: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=-15)
+    return packer.compress(data) + packer.flush()
+
+
+def decoded(encoding: str, data: bytes, piece: int = 7, limit: int = 10_000) -> bytes:
+    decoder = BodyDecoder(encoding, limit)
+    for start in range(0, len(data), piece):
+        decoder.feed(data[start : start + piece])
+    decoder.finish()
+    return bytes(decoder.body)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "data"),
+    [
+        ("", TEXT),
+        ("identity", TEXT),
+        ("gzip", gzip.compress(TEXT)),
+        (" X-GZIP ", gzip.compress(TEXT)),
+        ("gzip", gzip.compress(TEXT[:100]) + gzip.compress(TEXT[100:])),
+        ("gzip", gzip.compress(TEXT) + b"\0" * 20),
+        ("deflate", zlib.compress(TEXT)),
+        ("deflate", raw_deflate(TEXT)),
+    ],
+)
+@pytest.mark.parametrize("piece", [1, 7, 10_000])
+def test_a_body_is_decoded_whatever_its_pieces(encoding: str, data: bytes, piece: int) -> None:
+    assert decoded(encoding, data, piece) == TEXT
+
+
+@pytest.mark.parametrize("encoding", ["", "gzip", "deflate"])
+def test_no_bytes_are_an_empty_body(encoding: str) -> None:
+    assert decoded(encoding, b"") == b""
+
+
+@pytest.mark.parametrize(
+    ("encoding", "data"),
+    [
+        ("gzip", b"no gzip at all"),
+        ("gzip", gzip.compress(TEXT)[:-9]),
+        ("gzip", gzip.compress(TEXT)[:-1] + b"\x07"),  # a wrong length at the end
+        ("gzip", gzip.compress(TEXT) + b"garbage"),
+        ("deflate", zlib.compress(TEXT)[:-5]),
+        ("deflate", zlib.compress(TEXT) + b"more"),
+        ("deflate", b"\xff\xff\xff"),
+    ],
+)
+def test_a_broken_or_cut_encoding_is_refused(encoding: str, data: bytes) -> None:
+    with pytest.raises(EncodingBroken):
+        decoded(encoding, data)
+
+
+@pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip", "nonsense"])
+def test_an_encoding_that_was_not_asked_for_is_refused(encoding: str) -> None:
+    with pytest.raises(EncodingBroken):
+        BodyDecoder(encoding, 10)
+
+
+@pytest.mark.parametrize(("encoding", "data"), [("", TEXT), ("gzip", gzip.compress(b"0" * 50_000_000))])
+def test_more_than_the_limit_is_refused_with_what_came_up_to_it(encoding: str, data: bytes) -> None:
+    decoder = BodyDecoder(encoding, 100)
+    with pytest.raises(BodyTooLarge):
+        decoder.feed(data)
+    assert len(decoder.body) == 100
+
+
+def test_exactly_the_limit_is_taken() -> None:
+    assert len(decoded("gzip", gzip.compress(b"0" * 1000), limit=1000)) == 1000
