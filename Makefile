@@ -11,7 +11,7 @@ TREES = $(shell for tree in services tests benchmarks loadtest examples; do \
 	[ -z "$$(find $$tree -name '*.py' -print -quit 2>/dev/null)" ] || echo $$tree; done)
 NAME ?= skeleton
 
-.PHONY: help setup demo test test-real check fmt proto lock docs cases bench loadtest images up down test-containers
+.PHONY: help setup demo test test-real check coverage-action fmt proto lock docs chaos-action cases bench loadtest images up down test-containers
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ test-real: $(STAMP) ## install Redis, PostgreSQL and Prometheus by apt and run t
 check: $(STAMP) ## check format, lint, types, import rules, proto, generated code and docs
 	@scripts/check $(TREES)
 
+coverage-action: $(STAMP) ## run the tests of Action alone and fail below its share of covered lines and branches (ARGS=...)
+	@scripts/coverage-action $(ARGS)
+
 fmt: $(STAMP) ## format code and proto files, apply safe lint fixes
 	@$(BIN)/ruff format $(TREES)
 	@$(BIN)/ruff check --fix-only --quiet $(TREES)
@@ -48,6 +51,9 @@ lock: $(STAMP) ## rebuild requirements/*.txt (UPGRADE=--upgrade takes newer rele
 
 docs: $(STAMP) ## regenerate the generated pages of docs/
 	@$(BIN)/python -m taoloop.cli.docs write
+
+chaos-action: $(STAMP) ## place orders while Action and its store are killed by SIGKILL (COUNT=3000 STORE=postgresql|sqlite SEED=1)
+	@$(BIN)/python -m tests.chaos.action --count $(or $(COUNT),3000) --store $(or $(STORE),postgresql) --seed $(or $(SEED),1)
 
 cases: $(STAMP) ## run a file of cases through the product (FILE=... [ONLY=component,component])
 	@$(BIN)/python -m taoloop.evaluation.cases $(FILE) $(ONLY)
