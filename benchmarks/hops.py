@@ -20,7 +20,7 @@ from taoloop.core.deadlines import Deadline
 from taoloop.core.ids import new_id
 from taoloop.core.settings import RedisSettings
 from taoloop.core.telemetry import Telemetry
-from taoloop.loop.redis_run_log import RedisRunLog
+from taoloop.loop.runlog.redis_run_log import RedisRunLog
 from taoloop.loop.servicer import event_codec
 from taoloop.plan.running import RunEvent
 from taoloop.plan.thinking import ThinkRequest, ThinkResponse

@@ -15,9 +15,10 @@ from taoloop.core.deadlines import Deadline
 from taoloop.core.errors import FeatureNotServed
 from taoloop.core.telemetry import Telemetry
 from taoloop.loop.driver import DriverServices
+from taoloop.loop.host import RunHost, RunsConfig
 from taoloop.loop.limits import RunLimits
-from taoloop.loop.runs import Runs, RunsConfig
-from taoloop.loop.step_runner import StepServices
+from taoloop.loop.runs import Runs
+from taoloop.loop.steps.runner import StepServices
 from taoloop.loop.tool_directory import ToolDirectory
 from taoloop.observation.confidence import SourceWeights
 from taoloop.observation.judging import ObservationPolicy
@@ -27,7 +28,7 @@ from taoloop.observation.ports import FixedCatalogue
 from taoloop.plan.acting import ActionResult, DecideApprovalRequest, DecideApprovalResponse, ExecuteRequest
 from taoloop.plan.observing import ObservationResult, ObserveRequest
 from taoloop.plan.running import RunEvent
-from taoloop.plan.task import Task
+from taoloop.plan.task import Task, ToolAvailability
 from taoloop.plan.thinking import ThinkRequest, ThinkResponse
 from taoloop.testing.effect_ledger import InMemoryEffectLedger
 from taoloop.testing.run_log import InMemoryRunLog
@@ -105,8 +106,9 @@ class InProcess:
         config = RunsConfig(
             limits=_LIMITS, max_parallel_steps=8, max_open_runs=1000, log_timeout_seconds=15.0, drain_seconds=5.0
         )
-        async with Runs(self._services, InMemoryRunLog(), config, self._telemetry, self._clock) as runs:
-            yield runs
+        log = InMemoryRunLog()
+        async with RunHost(self._services, log, config, self._telemetry, self._clock) as host:
+            yield Runs(host, log, self, config.limits, self._clock)
 
     async def run(self, runs: Runs, task: Task) -> None:
         """Make one run; what crossed the borders is in `seen` afterwards."""
@@ -134,7 +136,7 @@ class InProcess:
 
     async def list_tools(self, _call: CallContext) -> ToolListing:
         """List here."""
-        listed = list_tools(self.catalogue, 0, "")
+        listed = list_tools(self.catalogue, 0, "", lambda tool: ToolAvailability(tool=tool, available=True))
         return ToolListing(tools=listed.tools, catalogue_digest=listed.catalogue_digest)
 
     async def decide_approval(self, _request: DecideApprovalRequest, _call: CallContext) -> DecideApprovalResponse:

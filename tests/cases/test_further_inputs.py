@@ -229,7 +229,6 @@ async def test_an_input_of_a_known_kind_is_judged_by_the_product(
         ({"kind": "tool_calls", "calls": [{"id": "a"}]}, "a call has no 'name'"),
         ({"kind": "call_sequence", "threshold": 1, "calls": []}, "a threshold below 2 makes no loop"),
         ({"kind": "grpc_size", "limit_bytes": 10, "response_bytes": 1}, "no such limit can be set: "),
-        ({"kind": "http_server", "behaviour": "always", "status": 429, "max_attempts": 2}, "no retry layer repeats"),
         ({"kind": "http_server", "behaviour": "sleep"}, "no server behaves as sleep"),
         ({"kind": "normalise", "type": "colour", "value": "red"}, "the product does not normalise a colour yet"),
         ({"kind": "normalise", "type": "date", "value": "1 May", "unit": "s"}, "nothing reads unit of a date"),

@@ -8,11 +8,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from taoloop.core.clock import Clock
 from taoloop.core.telemetry import Telemetry
 from taoloop.loop.driver import DriverServices
-from taoloop.loop.redis_run_log import RedisRunLog
-from taoloop.loop.runs import Runs, RunsConfig
+from taoloop.loop.host import RunHost, RunsConfig
+from taoloop.loop.runlog.redis_run_log import RedisRunLog
+from taoloop.loop.runs import Runs
 from taoloop.loop.servicer import SERVICE_NAME, LoopServicer, event_codec, registrar
 from taoloop.loop.settings import LoopSettings
-from taoloop.loop.step_runner import StepServices
+from taoloop.loop.steps.runner import StepServices
 from taoloop.loop.tool_directory import ToolDirectory
 from taoloop.wire.channel import connect
 from taoloop.wire.clients import ActionClient, ObservationClient, ThoughtClient
@@ -38,7 +39,9 @@ async def loop_component(settings: LoopSettings, telemetry: Telemetry, clock: Cl
             directory=ToolDirectory(action, clock, settings.tools_max_age_seconds),
             clock=clock,
         )
-        runs = await stack.enter_async_context(Runs(services, log, config_of(settings), telemetry, clock))
+        config = config_of(settings)
+        host = await stack.enter_async_context(RunHost(services, log, config, telemetry, clock))
+        runs = Runs(host, log, action, config.limits, clock)
         servicer = LoopServicer(runs)
         yield Component(name="loop", service_names=(SERVICE_NAME,), register=registrar(servicer), is_ready=log.is_ready)
 

@@ -14,11 +14,11 @@ from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.loop.answers import compose
 from taoloop.loop.limits import RunLimits
 from taoloop.loop.ports import ThoughtPort
+from taoloop.loop.runlog.writer import RunWriter
 from taoloop.loop.state import StepRecord
-from taoloop.loop.step_runner import StepRunner, StepServices
-from taoloop.loop.steps import run_steps
+from taoloop.loop.steps.dag import run_steps
+from taoloop.loop.steps.runner import StepRunner, StepServices
 from taoloop.loop.tool_directory import KnownTools, ToolDirectory
-from taoloop.loop.writer import RunWriter
 from taoloop.plan.model import ThoughtPlan
 from taoloop.plan.running import InputRequired, LimitReached, RunFinished, ThoughtMade
 from taoloop.plan.task import Limits, Outcome, Permissions
@@ -92,6 +92,11 @@ class RunDriver:
 
     async def _iterate(self, call: CallContext) -> None:
         while not self._writer.state.is_at_rest:
+            plan = self._writer.state.unfinished_plan
+            if plan is not None:
+                tools = await self._services.directory.tools(call)
+                await self._carry_out(plan, tools, replace(call, request_id=self._writer.state.thought_id))
+                continue
             reached = self._limits.reached(self._writer.state.usage, self._writer.state.result_bytes)
             if reached is not None:
                 await self._stop_at_limit(*reached)
@@ -124,10 +129,14 @@ class RunDriver:
         steps = self._writer.state.steps
         await run_steps(plan, steps, runner.run, runner.skip, self._max_parallel_steps)
         failed = [
-            steps[step.step_id] for step in plan.steps if not step.optional and _is_first_cause(steps[step.step_id])
+            record
+            for record in (steps[step.step_id] for step in plan.steps if not step.optional)
+            if not record.is_open and _is_first_cause(record)
         ]
         if failed:
             await self._stop_failed(failed)
+        elif self._writer.state.open_approvals:
+            await self._finish(Outcome.NEEDS_APPROVAL)
         else:
             locale = self._writer.state.task.locale
             await self._answer(compose(plan, steps, tools.templates(), locale))

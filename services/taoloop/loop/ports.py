@@ -9,7 +9,13 @@ from typing import Protocol
 
 from taoloop.core.calls import CallContext
 from taoloop.core.deadlines import Deadline
-from taoloop.plan.acting import ActionResult, ExecuteRequest, ToolSummary
+from taoloop.plan.acting import (
+    ActionResult,
+    DecideApprovalRequest,
+    DecideApprovalResponse,
+    ExecuteRequest,
+    ToolSummary,
+)
 from taoloop.plan.observing import ObservationResult, ObserveRequest
 from taoloop.plan.running import RunEvent
 from taoloop.plan.thinking import ThinkRequest, ThinkResponse
@@ -49,6 +55,14 @@ class ActionPort(Protocol):
 
         Raises:
             TaoError: The service could not do its job.
+        """
+        ...
+
+    async def decide_approval(self, request: DecideApprovalRequest, call: CallContext) -> DecideApprovalResponse:
+        """Give, deny or withdraw leave for one call, and return what holds: the first decision stands.
+
+        Raises:
+            TaoError: The service could not do its job, or knows no such approval.
         """
         ...
 

@@ -11,8 +11,7 @@ import grpc.aio
 
 from taoloop.api.v1 import loop_pb2 as pb
 from taoloop.api.v1 import loop_pb2_grpc
-from taoloop.core.errors import FeatureNotServed
-from taoloop.loop.redis_run_log import EventCodec
+from taoloop.loop.runlog.redis_run_log import EventCodec
 from taoloop.loop.runs import Runs
 from taoloop.plan.running import (
     CancelRunRequest,
@@ -20,6 +19,7 @@ from taoloop.plan.running import (
     GetRunRequest,
     GetRunResponse,
     ListRunsRequest,
+    LoopServiceDecideApprovalRequest,
     ProvideInputRequest,
     RunEvent,
     RunRequest,
@@ -86,8 +86,10 @@ class LoopServicer(loop_pb2_grpc.LoopServiceServicer):
         request: pb.LoopServiceDecideApprovalRequest,
         context: Context,
     ) -> pb.LoopServiceDecideApprovalResponse:
-        """Refuse: no contract asks for an approval in this version."""
-        raise FeatureNotServed.rpc(f"/{SERVICE_NAME}/DecideApproval")
+        """Decide about a step, and let the run go on."""
+        record = decode(LoopServiceDecideApprovalRequest, request)
+        response = await self._runs.decide_approval(record, incoming_call(context))
+        return encode(response, pb.LoopServiceDecideApprovalResponse)
 
     async def CancelRun(self, request: pb.CancelRunRequest, context: Context) -> pb.CancelRunResponse:
         """End a run."""

@@ -9,11 +9,13 @@ from functools import singledispatchmethod
 
 from taoloop.core.exact_json import Json
 from taoloop.core.faults import Fault, FaultCode, FaultStage
-from taoloop.plan.acting import ActionResult, Provenance
+from taoloop.plan.acting import ActionResult, ActionStatus, Provenance
 from taoloop.plan.model import PlanStep, ThoughtPlan
 from taoloop.plan.observing import ObservationResult
 from taoloop.plan.running import (
     ActionReturned,
+    ApprovalOutcome,
+    ApprovalRequired,
     InputRequired,
     ResultObserved,
     RunEvent,
@@ -43,10 +45,25 @@ class StepRecord:
     observation: ObservationResult | None = None
     skipped: Fault | None = None
 
+    approval: ApprovalRequired | None = None
+    """What the step waits for, until it is decided."""
+    leave: ApprovalOutcome | None = None
+    """What was decided about it, until the step runs again."""
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the step waits for a person's decision."""
+        return self.approval is not None
+
     @property
     def is_done(self) -> bool:
         """Whether nothing more will happen to the step."""
         return self.skipped is not None or self.observation is not None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the step waits for a person, or was left alone because another one does."""
+        return not self.is_done and (self.is_waiting or self.action is None)
 
     @property
     def has_succeeded(self) -> bool:
@@ -76,10 +93,12 @@ class RunState:
     last_sequence: int = 0
     host_epoch: int = 0
     iteration: int = 0
+    thought_id: str = ""
     plan: ThoughtPlan | None = None
     steps: dict[str, StepRecord] = field(default_factory=dict)
     inputs: tuple[ProvidedInput, ...] = ()
     question: InputRequired | None = None
+    decisions: tuple[ApprovalOutcome, ...] = ()
     answer: Answer | None = None
     finished: RunFinished | None = None
     usage: Usage = field(default_factory=Usage)
@@ -101,6 +120,11 @@ class RunState:
         return self.finished is not None
 
     @property
+    def waits_for_leave(self) -> bool:
+        """Whether the run rests until a person decides."""
+        return self.finished is not None and self.finished.outcome is Outcome.NEEDS_APPROVAL
+
+    @property
     def is_tainted(self) -> bool:
         """Whether other people's text has entered the run."""
         return any(
@@ -113,9 +137,21 @@ class RunState:
         """Return how often each tool was called."""
         counts: dict[str, int] = {}
         for record in self.steps.values():
-            if record.action is not None:
+            if record.action is not None and record.action.status is not ActionStatus.APPROVAL_REQUIRED:
                 counts[record.tool] = counts.get(record.tool, 0) + 1
         return counts
+
+    @property
+    def open_approvals(self) -> tuple[ApprovalRequired, ...]:
+        """Return the approvals that the run waits for, in the order of their steps."""
+        return tuple(record.approval for record in self.steps.values() if record.approval is not None)
+
+    @property
+    def unfinished_plan(self) -> ThoughtPlan | None:
+        """Return the plan that goes on before anything is thought again: one of its steps had to wait for leave."""
+        if self.plan is None or not any(self._is_decided(step) for step in self.plan.steps):
+            return None
+        return self.plan
 
     def completed(self) -> tuple[CompletedStep, ...]:
         """Return what the next thought may know of the steps so far."""
@@ -138,6 +174,7 @@ class RunState:
             last_sequence=self.last_sequence,
             answer=self.answer,
             input_required=self.question if finished is not None else None,
+            approvals_required=self.open_approvals if self.waits_for_leave else (),
             fault=finished.fault if finished is not None else None,
             usage=self.usage,
         )
@@ -165,7 +202,7 @@ class RunState:
         response = thought.response
         if response is None:
             return
-        self.iteration = response.iteration
+        self.iteration, self.thought_id = response.iteration, response.thought_id
         self.plan = response.outcome if isinstance(response.outcome, ThoughtPlan) else None
         spent = response.usage or Usage()
         self.usage = replace(
@@ -193,7 +230,10 @@ class RunState:
         result = action.result
         if result is None:
             return
-        self._record(result.step_id, result.tool).action = result
+        record = self._record(result.step_id, result.tool)
+        record.action, record.leave = result, None
+        if result.status is ActionStatus.APPROVAL_REQUIRED:
+            return  # nothing was called
         self.usage = replace(self.usage, tool_calls=self.usage.tool_calls + 1)
         self.result_bytes += result.body.size_bytes if result.body is not None else 0
 
@@ -201,6 +241,10 @@ class RunState:
     def _observe(self, observed: ResultObserved, _at: datetime) -> None:
         if observed.result is not None:
             self._record(observed.result.step_id, observed.result.tool).observation = observed.result
+
+    @_take.register
+    def _wait(self, approval: ApprovalRequired, _at: datetime) -> None:
+        self._record(approval.step_id, approval.tool).approval = approval
 
     @_take.register
     def _ask(self, question: InputRequired, _at: datetime) -> None:
@@ -214,6 +258,8 @@ class RunState:
     def _resume(self, resumed: RunResumed, at: datetime) -> None:
         if resumed.input is not None:
             self.inputs = (*self.inputs, resumed.input)
+        if resumed.approval is not None:
+            self._decide(resumed.approval)
         self.question = self.finished = None
         self._active_since = at
 
@@ -224,6 +270,16 @@ class RunState:
         self._active_since = None
         if finished.outcome is not Outcome.NEEDS_INPUT:
             self.question = None
+
+    def _is_decided(self, step: PlanStep) -> bool:
+        record = self.steps.get(step.step_id)
+        return record is not None and record.leave is not None and not record.is_done
+
+    def _decide(self, outcome: ApprovalOutcome) -> None:
+        self.decisions = (*self.decisions, outcome)
+        for record in self.steps.values():
+            if record.approval is not None and record.approval.approval_id == outcome.approval_id:
+                record.approval, record.leave = None, outcome
 
     def _record(self, step_id: str, tool: str) -> StepRecord:
         return self.steps.setdefault(step_id, StepRecord(step_id, tool))

@@ -14,10 +14,10 @@ from taoloop.core.exact_json import ABSENT, Json, JsonValue
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.loop.driver import DriverServices, RunDriver
 from taoloop.loop.limits import RunLimits
+from taoloop.loop.runlog.writer import RunWriter
 from taoloop.loop.state import RunState
-from taoloop.loop.step_runner import StepServices
+from taoloop.loop.steps.runner import StepServices
 from taoloop.loop.tool_directory import ToolDirectory
-from taoloop.loop.writer import RunWriter
 from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, ToolSummary
 from taoloop.plan.model import Binding, PlanStep, QuerySpan, StepOutput, ThoughtPlan
 from taoloop.plan.running import ActionReturned, RunFinished, RunStarted, StepSkipped, StepStarted, WaitingBegan

@@ -26,10 +26,11 @@ from taoloop.core.exact_json import JsonValue
 from taoloop.core.settings import TelemetrySettings
 from taoloop.core.telemetry import Telemetry, names
 from taoloop.loop.driver import DriverServices
+from taoloop.loop.host import RunHost, RunsConfig
 from taoloop.loop.limits import RunLimits
 from taoloop.loop.ports import NewRun
-from taoloop.loop.runs import Runs, RunsConfig
-from taoloop.loop.step_runner import StepServices
+from taoloop.loop.runs import Runs
+from taoloop.loop.steps.runner import StepServices
 from taoloop.loop.tool_directory import ToolDirectory
 from taoloop.plan.acting import ExecuteRequest
 from taoloop.plan.model import PlanStep, ThoughtPlan
@@ -109,7 +110,8 @@ async def host(
         directory=ToolDirectory(action, CLOCK, 60.0),
         clock=CLOCK,
     )
-    async with Runs(services, log, CONFIG, telemetry, CLOCK) as runs:
+    async with RunHost(services, log, CONFIG, telemetry, CLOCK) as run_host:
+        runs = Runs(run_host, log, action, CONFIG.limits, CLOCK)
         yield Host(runs, log, action, telemetry, exporter)
 
 
@@ -292,7 +294,7 @@ async def test_a_log_that_goes_away_is_told_to_the_caller_and_has_the_runs_end_w
     async with host(PLAN, PLAN, action=ScriptedAction({"find": take_the_log_away}), log=log) as here:
         with pytest.raises(BackendUnavailable):
             await events_of(here)
-        [given_up] = here.runs._open
+        [given_up] = here.runs._host._open
         log.is_down = False
         late = [event async for event in here.runs.watch(given_up, 1, call())]
         assert outcome_of(late) is Outcome.FAILED

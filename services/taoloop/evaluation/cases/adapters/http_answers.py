@@ -25,7 +25,7 @@ from taoloop.testing.clock import FakeClock
 from taoloop.testing.effect_ledger import InMemoryEffectLedger
 from taoloop.testing.transport import ScriptedTransport
 from taoloop.tools.catalogue import Catalogue
-from taoloop.tools.contract import ToolContract
+from taoloop.tools.contract import Retry, ToolContract
 from taoloop.tools.rules import RuleRefused
 from taoloop.tools.schemas import SchemaRefused
 from taoloop.tools.signature import Effect
@@ -74,6 +74,7 @@ def _contract(case_input: CaseInput) -> ToolContract:
         response=schema,
         effect=Effect.READ,
         success=case_input.get("success_rule", ABSENT),
+        retry=Retry(attempts=1),  # one answer is all that a case holds
     )
 
 

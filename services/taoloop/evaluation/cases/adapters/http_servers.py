@@ -27,13 +27,14 @@ from taoloop.plan.acting import ActionResult, ExecuteRequest
 from taoloop.testing.effect_ledger import InMemoryEffectLedger
 from taoloop.testing.ports import LOOPBACK
 from taoloop.tools.catalogue import Catalogue
-from taoloop.tools.contract import HttpTransport, ToolContract
+from taoloop.tools.contract import HttpTransport, Retry, ToolContract
 from taoloop.tools.signature import Effect
 
 Behaviour = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
 _TOOL: Final = "tool"
 _DEFAULT_DEADLINE_SECONDS: Final = 20.0
+_BACKOFF_SECONDS: Final = 0.01
 _CHUNK_BYTES: Final = 1 << 20
 _HEAD: Final = "HTTP/1.1 {status} Case\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n{more}\r\n"
 
@@ -72,7 +73,7 @@ async def _http_server(case_input: CaseInput) -> Said:
         tracemalloc.start()
         try:
             before, started = tracemalloc.get_traced_memory()[0], clock.monotonic()
-            result = await _called(server.port, settings, seconds, clock)
+            result = await _called(server.port, settings, seconds, clock, case_input.get("max_attempts", 1))
             elapsed, peak = clock.monotonic() - started, tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
@@ -88,14 +89,17 @@ async def _http_server(case_input: CaseInput) -> Said:
     return said
 
 
-async def _called(port: int, settings: ToolHttpSettings, seconds: float, clock: SystemClock) -> ActionResult:
-    """Call the tool on this port once, with so much time."""
+async def _called(
+    port: int, settings: ToolHttpSettings, seconds: float, clock: SystemClock, attempts: int
+) -> ActionResult:
+    """Call the tool on this port with so much time and so many attempts."""
     contract = ToolContract(
         name=_TOOL,
         description="The tool of the case.",
         parameters={"type": "object"},
         response={},
         effect=Effect.READ,
+        retry=Retry(attempts=attempts, backoff_seconds=_BACKOFF_SECONDS),
         transport=HttpTransport(method="GET", url=f"http://{LOOPBACK}:{port}/"),
     )
     catalogue, telemetry = Catalogue.of([contract]), new_telemetry()
@@ -136,10 +140,8 @@ def _behaviour(case_input: CaseInput) -> Behaviour:
         return _drip(need(case_input, "total_bytes", "the input"), float(need(case_input, "bytes_per_s", "the input")))
     if name == "gzip_zeros":
         return _gzip_zeros(need(case_input, "decoded_bytes", "the input"))
-    if name == "always" and case_input.get("max_attempts", 1) == 1:
-        return _always(need(case_input, "status", "the input"))
     if name == "always":
-        raise Unsupported("no retry layer repeats an attempt yet")
+        return _always(need(case_input, "status", "the input"))
     raise Unsupported(f"no server behaves as {name}")
 
 

@@ -13,11 +13,18 @@ from taoloop.core.settings import TelemetrySettings
 from taoloop.core.telemetry import Telemetry
 from taoloop.loop.app import config_of
 from taoloop.loop.driver import DriverServices
+from taoloop.loop.host import RunHost
 from taoloop.loop.runs import Runs
 from taoloop.loop.settings import LoopSettings
-from taoloop.loop.step_runner import StepServices
+from taoloop.loop.steps.runner import StepServices
 from taoloop.loop.tool_directory import ToolDirectory
-from taoloop.plan.acting import ActionResult, ExecuteRequest, ToolSummary
+from taoloop.plan.acting import (
+    ActionResult,
+    DecideApprovalRequest,
+    DecideApprovalResponse,
+    ExecuteRequest,
+    ToolSummary,
+)
 from taoloop.plan.model import ThoughtPlan
 from taoloop.plan.task import Role, Task, Turn
 from taoloop.plan.thinking import ThinkResponse
@@ -46,6 +53,10 @@ class PlayedAction:
         self.requests.append(request)
         return await self._play(request)
 
+    async def decide_approval(self, request: DecideApprovalRequest, call: CallContext) -> DecideApprovalResponse:  # noqa: ARG002 - the port's
+        """See `ActionPort.decide_approval`; no played tool asks for leave, so the decision stands alone."""
+        return DecideApprovalResponse(approval_id=request.approval_id, decision=request.decision)
+
     async def list_tools(self, call: CallContext) -> ListedTools:  # noqa: ARG002 - the port's
         """See `ActionPort.list_tools`."""
         return self._listing
@@ -68,8 +79,8 @@ async def runs_on_doubles(
         clock=clock,
     )
     config = config_of(LoopSettings(shutdown_grace_seconds=1.0))
-    async with Runs(services, log, config, telemetry, clock) as runs:
-        yield runs
+    async with RunHost(services, log, config, telemetry, clock) as host:
+        yield Runs(host, log, action, config.limits, clock)
 
 
 def task_with(state: Json) -> Task:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from random import Random
+
+from taoloop.action.policies.retry import LEAST_ATTEMPT_SECONDS, READ_DEFAULT, Failure, Moment, RetryPolicy, Stop
 from taoloop.action.retry_after import retry_after_seconds
 from taoloop.action.transports.http_request import RequestRefused, build_request
+from taoloop.core.faults import FaultCode
 from taoloop.evaluation.cases.adapters.refusing import rejected
-from taoloop.evaluation.cases.model import Adapter, CaseInput, Said, Unsupported
-from taoloop.tools.contract import HttpTransport
+from taoloop.evaluation.cases.model import Adapter, CaseInput, Said
+from taoloop.tools.contract import HttpTransport, ToolContract
+from taoloop.tools.signature import Effect
 from taoloop.values.datetimes import parse_rfc3339
 
 _ORIGIN = "http://tool.test"
@@ -16,10 +21,21 @@ def _retry_after(case_input: CaseInput) -> Said:
     seconds = retry_after_seconds(case_input["value"], parse_rfc3339(case_input["now"]))
     if seconds is None:
         return {"ignored": True}
-    cap = case_input.get("cap_s")
-    if cap is not None and seconds > cap:
-        raise Unsupported("no retry layer weighs a wait against a cap yet")
+    if _stops(seconds, case_input.get("cap_s")):
+        return {"give_up": True, "ignored": False}
     return {"delay_s": seconds, "ignored": False}
+
+
+def _stops(seconds: float, left_seconds: float | None) -> bool:
+    """Tell whether a call with so much time left is given up when the tool asks for such a wait."""
+    if left_seconds is None:
+        return False
+    contract = ToolContract(name="tool", description="Waits.", parameters={}, response=True, effect=Effect.READ)
+    limited = Failure(kind="429", code=FaultCode.RATE_LIMITED, can_heal=True, retry_after_seconds=seconds)
+    # The cap of a case is the longest wait; the attempt after it has time of its own.
+    left = left_seconds + LEAST_ATTEMPT_SECONDS + READ_DEFAULT.backoff_seconds
+    moment = Moment(attempt=1, now=0.0, elapsed_seconds=0.0, left_seconds=left)
+    return isinstance(RetryPolicy(contract, 0.0).decide(limited, moment, Random(0)), Stop)
 
 
 def _path_param(case_input: CaseInput) -> Said:

@@ -142,7 +142,7 @@ class RedisRunLog:
 
 
 def _script(name: str) -> str:
-    return files("taoloop.loop").joinpath("scripts", f"{name}.lua").read_text(encoding="utf-8")
+    return files("taoloop.loop.runlog").joinpath("scripts", f"{name}.lua").read_text(encoding="utf-8")
 
 
 def _text(reply: Any) -> str:

@@ -9,8 +9,8 @@ from taoloop.core.deadlines import Deadline
 from taoloop.core.errors import BackendUnavailable, RunConflict, UnknownRun
 from taoloop.core.faults import Fault
 from taoloop.loop.ports import RunLog
+from taoloop.loop.runlog.writer import RunWriter
 from taoloop.loop.state import RunState
-from taoloop.loop.writer import RunWriter
 from taoloop.plan.running import RunFinished
 from taoloop.plan.task import Outcome
 

@@ -21,7 +21,8 @@ async def run_steps(
     """Run every step of a checked plan once; return when all of them have ended.
 
     A step starts when all it depends on has succeeded. When one of them did not, the step is skipped, and so are
-    the steps that depend on it; the others go on.
+    the steps that depend on it; the others go on. A step that waits for a person is left as it is, and so are the
+    steps that depend on it. A step that ended before is not run again.
 
     Args:
         plan: A plan without cycles.
@@ -37,6 +38,9 @@ async def run_steps(
         for earlier in step.depends_on:
             if earlier in ended:
                 await ended[earlier].wait()
+        if not _is_to_run(step, steps):
+            ended[step.step_id].set()
+            return
         broken = next((earlier for earlier in step.depends_on if not _has_succeeded(steps, earlier)), None)
         if broken is not None:
             await skip(step, _because_of(broken, steps))
@@ -50,6 +54,20 @@ async def run_steps(
         async with asyncio.TaskGroup() as group:
             for step in plan.steps:
                 group.create_task(follow(step), name=f"step {step.step_id}")
+
+
+def _is_to_run(step: PlanStep, steps: Mapping[str, StepRecord]) -> bool:
+    """Return whether a step's turn has come: it has not ended, and neither it nor what it builds on waits."""
+    record = steps.get(step.step_id)
+    if record is not None and (record.is_done or record.is_waiting):
+        return False
+    return not any(_is_open(steps, earlier) for earlier in step.depends_on)
+
+
+def _is_open(steps: Mapping[str, StepRecord], step_id: str) -> bool:
+    """Return whether a step waits for a person, or was left alone because of one that does."""
+    record = steps.get(step_id)
+    return record is not None and not record.is_done
 
 
 def _has_succeeded(steps: Mapping[str, StepRecord], step_id: str) -> bool:

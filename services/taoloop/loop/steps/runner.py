@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from taoloop.core.calls import CallContext
@@ -15,13 +15,20 @@ from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.core.ids import new_id
 from taoloop.loop.limits import RunLimits
 from taoloop.loop.ports import ActionPort, ObservationPort
+from taoloop.loop.runlog.writer import RunWriter
 from taoloop.loop.tool_directory import KnownTools
-from taoloop.loop.writer import RunWriter
 from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, Provenance
 from taoloop.plan.model import PlanStep
 from taoloop.plan.observing import ObservationResult, ObserveRequest
 from taoloop.plan.resolve import Resolution, ResolveContext, StepResult, resolve_step
-from taoloop.plan.running import ActionReturned, ResultObserved, StepSkipped, StepStarted
+from taoloop.plan.running import (
+    ActionReturned,
+    ApprovalRequired,
+    ResultObserved,
+    StepSkipped,
+    StepStarted,
+    WaitingBegan,
+)
 from taoloop.plan.task import Permissions
 from taoloop.tools.signature import Effect
 from taoloop.values.conversions import ConversionContext
@@ -30,6 +37,9 @@ T = TypeVar("T")
 
 FIRST_PAUSE_SECONDS: Final = 0.1
 LONGEST_PAUSE_SECONDS: Final = 1.0
+
+LAST_WORD_SECONDS: Final = 0.5
+"""How long before its deadline a step stops waiting for a job, so that the job's handle is still recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +96,9 @@ class StepRunner:
         )
         result = await self._execute(step, resolution.arguments, resolution.provenance)
         await self._writer.emit(ActionReturned(result=result))
+        if result.status is ActionStatus.APPROVAL_REQUIRED:
+            await self._wait_for_leave(step, resolution.arguments, result)
+            return
         await self._writer.emit(ResultObserved(result=await self._observe(step, resolution.arguments, result)))
 
     def _resolve(self, step: PlanStep) -> Resolution | tuple[Fault, ...]:
@@ -140,11 +153,56 @@ class StepRunner:
             permissions=state.task.permissions or Permissions(),
             timeout_seconds=step.timeout_seconds,
             tainted_context=state.is_tainted,
+            approval_id=self._approval_id(step),
         )
+        result = await self._answered(step, request)
+        return await self._waited_for(step, request, result) if _is_a_job(result) else result
+
+    async def _waited_for(self, step: PlanStep, request: ExecuteRequest, result: ActionResult) -> ActionResult:
+        """Ask about a pending job until it is over, or its step's or the run's time nearly is.
+
+        The executor keeps the pace: it answers when the job's next query was made, or when the time that it is
+        given here is over. A step that ends pending carries the handle, so that nothing of the job is lost.
+        """
+        deadline = self._call.deadline.shortened(step.timeout_seconds or float("inf"))
+        await self._writer.emit(WaitingBegan(reason="job", until=deadline.moment()))
+        while _is_a_job(result):
+            left = deadline.remaining_seconds() - LAST_WORD_SECONDS
+            if left <= 0:
+                break
+            again = replace(
+                request,
+                request_id=new_id(self._services.clock),
+                job_handle=result.job_handle,
+                timeout_seconds=left,
+            )
+            result = await self._answered(step, again)
+            await self._services.clock.sleep(FIRST_PAUSE_SECONDS)
+        return result
+
+    async def _answered(self, step: PlanStep, request: ExecuteRequest) -> ActionResult:
         try:
             return await self._patiently(lambda: self._services.action.execute(request, self._call))
         except TaoError as error:
             return self._no_result(step, error)
+
+    def _approval_id(self, step: PlanStep) -> str:
+        """Return the approval that was decided for the step; empty when none was asked for."""
+        record = self._writer.state.steps.get(step.step_id)
+        return record.leave.approval_id if record is not None and record.leave is not None else ""
+
+    async def _wait_for_leave(self, step: PlanStep, arguments: JsonValue, result: ActionResult) -> None:
+        """Note that the step waits for a person; nothing was called, so nothing is counted or judged."""
+        self._started_calls[step.tool] -= 1
+        await self._writer.emit(
+            ApprovalRequired(
+                approval_id=result.approval_id,
+                expires_at=result.approval_expires_at,
+                step_id=step.step_id,
+                tool=step.tool,
+                arguments=arguments,
+            )
+        )
 
     async def _observe(self, step: PlanStep, arguments: JsonValue, result: ActionResult) -> ObservationResult:
         state = self._writer.state
@@ -199,6 +257,11 @@ class StepRunner:
             parsed=ABSENT,
             fault=fault,
         )
+
+
+def _is_a_job(result: ActionResult) -> bool:
+    """Tell whether the call goes on outside and can be asked about."""
+    return result.status is ActionStatus.PENDING and result.job_handle is not ABSENT
 
 
 def _service_fault(service: str, error: TaoError) -> Fault:
