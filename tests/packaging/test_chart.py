@@ -211,6 +211,8 @@ def test_secrets_come_by_reference_only() -> None:
         assert of_kind("Secret", manifests(*settings)) == {}
     variables = {entry["name"]: entry for entry in container(deployments(())["action"])["env"]}
     assert variables["TAOLOOP_LEDGER__URL"]["valueFrom"] == {"secretKeyRef": {"name": "taoloop-ledger", "key": "url"}}
+    board = variables["TAOLOOP_BOARD__REDIS__URL"]
+    assert board["valueFrom"] == {"secretKeyRef": {"name": "taoloop-redis", "key": "url"}}
 
 
 def test_bundle_becomes_the_mounted_config_map_and_its_change_starts_new_pods() -> None:

@@ -25,7 +25,18 @@ GLOSSARY, TELEMETRY, TOOLS, QUICKSTART = (
     DOCS / f"{name}.md" for name in ("glossary", "telemetry", "tools", "quickstart")
 )
 PROMISES = DOCS / "promises.md"
-_FREE_FORM = ("/spec/parameters", "/spec/response")
+TRANSPORTS = sorted((DOCS / "transports").glob("*.md"))
+# Schemas of their own, and what is written as the rows of `http` say.
+_FREE_FORM = (
+    "/spec/parameters",
+    "/spec/response",
+    "/spec/transport/job/create",
+    "/spec/transport/job/query",
+    "/spec/transport/job/cancel",
+    "/spec/transport/job/states",
+    "/spec/transport/mcp/server/auth",
+    "/spec/transport/grpc/auth",
+)
 
 
 def quoted(cell: str) -> list[str]:
@@ -90,6 +101,9 @@ def test_telemetry_page_has_every_span() -> None:
         names.plan_span("{planner}"),
         names.tool_span("{tool}"),
         names.observe_span("{tool}"),
+        names.mcp_span("tools/call", "{tool}"),
+        names.function_span("{entry point}"),
+        names.statement_span("{system}", "{tool}"),
         "{method} {path template}",
         "{service}/{rpc}",
     }
@@ -129,7 +143,7 @@ def _leaves(form: dict[str, Any], node: dict[str, Any], pointer: str, refused: s
         yield pointer
 
 
-@pytest.mark.parametrize("page", [TOOLS, QUICKSTART], ids=pages.name_of)
+@pytest.mark.parametrize("page", [TOOLS, QUICKSTART, *TRANSPORTS], ids=pages.name_of)
 def test_catalogue_that_a_page_spells_out_has_no_finding(page: Path, tmp_path: Path) -> None:
     [loaded] = [load_catalogue(path) for path in written_catalogues(page, tmp_path)]
     assert [str(finding) for finding in loaded.findings] == []

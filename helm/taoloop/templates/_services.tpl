@@ -4,7 +4,7 @@ The services and what tells them apart; everything else is the same for all and 
   values     key in values.yaml
   serve      what `taoloop serve` is told to run
   port, metricsPort, listen (the settings that name the port)
-  redis, ledger, catalogue, toolSecrets: what it is given
+  redis, ledger, board (of the action replicas, on Redis), catalogue, toolSecrets: what it is given
   calls      the services whose addresses it is given: setting: service
 */ -}}
 {{- define "taoloop.services" -}}
@@ -34,6 +34,7 @@ action:
   metricsPort: 9702
   listen: [TAOLOOP_ACTION_LISTEN]
   ledger: true
+  board: true
   catalogue: true
   toolSecrets: {{ .Values.action.toolSecrets | quote }}
 observation:

@@ -8,7 +8,22 @@ from typing import Annotated
 
 import typer
 
-from taoloop.cli.commands import demo, dev, effects, health, observe, plans, run, serve, tools
+from taoloop.cli.commands import (
+    approvals,
+    demo,
+    dev,
+    effects,
+    health,
+    observe,
+    plans,
+    run,
+    serve,
+    tools,
+    tools_from_python,
+    tools_import,
+    tools_live,
+    tools_lock,
+)
 from taoloop.cli.terminal import ExitCode, print_error
 from taoloop.core.errors import TaoError
 
@@ -33,9 +48,17 @@ app.command("runs")(run.runs)
 app.command("cancel")(run.cancel)
 app.command("observe")(observe.observe)
 app.command("health")(health.health)
+tools.app.command("from-python")(tools_from_python.from_python)
+tools.app.command("lock")(tools_lock.lock)
+tools.app.command("diff")(tools_lock.diff)
+tools.app.command("probe")(tools_live.probe)
+tools.app.command("off")(tools_live.off)
+tools.app.command("on")(tools_live.on)
+tools.app.add_typer(tools_import.app, name="import")
 app.add_typer(tools.app, name="tools")
 app.add_typer(plans.app, name="plan")
 app.add_typer(effects.app, name="effects")
+app.add_typer(approvals.app, name="approvals")
 
 
 def _show_version(*, is_wanted: bool) -> None:

@@ -100,6 +100,7 @@ def _names_null(schema: CompiledSchema) -> bool:
 
 
 def _refuses_empty(contract: ToolContract) -> bool:
-    """Tell whether the contract writes `empty: fail`; as a mere default it leaves null to the schema."""
+    """Tell whether the contract writes `empty: fail` or `retry`; as a mere default `fail` leaves null to the schema."""
     spec = contract.document.get("spec")
-    return contract.empty is Empty.FAIL and isinstance(spec, Mapping) and "empty" in spec
+    is_written = isinstance(spec, Mapping) and "empty" in spec
+    return contract.empty is Empty.RETRY or (contract.empty is Empty.FAIL and is_written)

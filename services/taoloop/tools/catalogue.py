@@ -85,6 +85,21 @@ class Catalogue:
         """
         return self.compiled(name).output_schema
 
+    def fallback_chain(self, name: str) -> tuple[ToolContract, ...]:
+        """Return the tools that answer in a tool's place, in the order in which they are tried; empty for none.
+
+        Raises:
+            UnknownTool: There is no such tool.
+        """
+        chain: dict[str, ToolContract] = {}
+        contract: ToolContract | None = self.compiled(name).contract
+        while contract is not None and contract.fallback is not None:
+            contract = self.get(contract.fallback.tool)
+            if contract is None or contract.name in chain or contract.name == name:
+                break  # loading refuses both; a catalogue made of records may have them
+            chain[contract.name] = contract
+        return tuple(chain.values())
+
     def near(self, name: str, *, limit: int = 3) -> tuple[str, ...]:
         """Return the names that look most like this one, best first."""
         return tuple(difflib.get_close_matches(name, self._tools, n=limit, cutoff=0.5))

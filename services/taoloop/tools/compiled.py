@@ -25,6 +25,8 @@ class CompiledTool:
         success: The success rule, if there is one.
         errors: Error rules with their condition, in order.
         rules: Observation rules with their condition, in order.
+        approval: When a person must agree, if ever.
+        took_place: Whether a look-up shows that the effect took place, if there is one.
     """
 
     contract: ToolContract
@@ -34,6 +36,8 @@ class CompiledTool:
     success: CompiledRule | None
     errors: tuple[tuple[ErrorRule, CompiledRule], ...]
     rules: tuple[tuple[ObserveRule, CompiledRule], ...]
+    approval: CompiledRule | None
+    took_place: CompiledRule | None
 
     @classmethod
     def compile(cls, contract: ToolContract) -> Self:
@@ -51,6 +55,8 @@ class CompiledTool:
             success=None if contract.success is ABSENT else CompiledRule.compile(contract.success),
             errors=tuple((rule, CompiledRule.compile(rule.when)) for rule in contract.errors),
             rules=tuple((rule, CompiledRule.compile(rule.when)) for rule in contract.observe.rules),
+            approval=None if contract.approval is None else CompiledRule.compile(contract.approval.when),
+            took_place=None if contract.reconcile is None else CompiledRule.compile(contract.reconcile.took_place),
         )
 
     @property

@@ -23,11 +23,14 @@ class Effect(StrEnum):
     @property
     def rank(self) -> int:
         """Return 0 for a read, 1 for an idempotent write, 2 for a write."""
-        return tuple(Effect).index(self)
+        return _RANKS[self]
 
     def is_within(self, maximum: Effect) -> bool:
         """Tell whether a permission up to `maximum` allows this effect."""
         return self.rank <= maximum.rank
+
+
+_RANKS = {effect: rank for rank, effect in enumerate(Effect)}
 
 
 class Reach(StrEnum):

@@ -110,6 +110,7 @@ def test_pending_result_waits(fields: dict[str, Any], body: Any) -> None:
     [
         ({"type": ["object", "null"]}, {}, Empty.FAIL, None),
         ({"type": ["object", "null"]}, {"spec": {"empty": "fail"}}, Empty.FAIL, FaultCode.EMPTY_RESULT),
+        ({"type": ["object", "null"]}, {}, Empty.RETRY, FaultCode.EMPTY_RESULT),
         ({"type": "object"}, {}, Empty.FAIL, FaultCode.EMPTY_RESULT),
         ({"type": "object"}, {}, Empty.ACCEPT, None),
         (True, {}, Empty.FAIL, FaultCode.EMPTY_RESULT),

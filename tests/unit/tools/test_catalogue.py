@@ -7,6 +7,8 @@ import pytest
 from taoloop.core.errors import UnknownTool
 from taoloop.tools.catalogue import Catalogue
 from taoloop.tools.loading import load_catalogue
+from taoloop.tools.loading.contract_document import read_contract
+from taoloop.tools.rules import RuleData, Verdict
 from taoloop.tools.signature import Effect, ToolSignature
 from tests.unit.tools.contracts import document, write_catalogue
 
@@ -59,3 +61,33 @@ def test_foreign_signatures_make_a_catalogue_that_gives_them_back() -> None:
     catalogue = Catalogue.from_signatures([foreign])
     assert catalogue.signatures() == (foreign,)
     assert catalogue.tools["find"].http is None
+
+
+def _of_documents(*documents: dict[str, object]) -> Catalogue:
+    return Catalogue.of(map(read_contract, documents))
+
+
+def test_fallbacks_come_in_the_order_in_which_they_are_tried() -> None:
+    first, second = (document(name, spec__fallback={"tool": after}) for name, after in ("ab", "bc"))
+    catalogue = _of_documents(document("c"), second, first)
+    assert [[each.name for each in catalogue.fallback_chain(name)] for name in "abc"] == [["b", "c"], ["c"], []]
+    with pytest.raises(UnknownTool):
+        catalogue.fallback_chain("nope")
+
+
+def test_a_chain_of_fallbacks_ends_where_it_would_turn_or_break() -> None:
+    circle = _of_documents(*(document(name, spec__fallback={"tool": after}) for name, after in ("ab", "bc", "cb")))
+    assert [each.name for each in circle.fallback_chain("a")] == ["b", "c"]
+    assert [each.name for each in circle.fallback_chain("b")] == ["c"]
+    assert _of_documents(document("a", spec__fallback={"tool": "gone"})).fallback_chain("a") == ()
+
+
+def test_rules_about_people_and_outcomes_are_compiled_with_the_tool() -> None:
+    reconcile = {"tool": "b", "took_place": {"===": [{"var": "status_code"}, 200]}}
+    catalogue = _of_documents(document("a", spec__approval={}, spec__reconcile=reconcile), document("b"))
+    tool = catalogue.compiled("a")
+    assert tool.approval is not None
+    assert tool.approval.verdict(RuleData({})).verdict is Verdict.PASS
+    assert tool.took_place is not None
+    assert tool.took_place.verdict(RuleData({"status_code": 404})).verdict is Verdict.FAIL
+    assert (catalogue.compiled("b").approval, catalogue.compiled("b").took_place) == (None, None)

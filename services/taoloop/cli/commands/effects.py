@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,11 +12,12 @@ from taoloop.cli.options import ActionAddress, DeadlineSeconds, JsonOption, Tena
 
 if TYPE_CHECKING:
     from taoloop.cli.calling import CallOptions
-    from taoloop.plan.acting import EffectRecord
+    from taoloop.plan.acting import EffectRecord, ListEffectsRequest, ReconcileEffectResponse
 
 app = typer.Typer(help="See and settle what calls that write came to.", no_args_is_help=True)
 
 EffectId = Annotated[str, typer.Argument(help="The effect's id.")]
+PAGE_SIZE = 200
 STATES = ("planned", "started", "succeeded", "failed", "unknown", "reconciled")
 
 
@@ -24,7 +26,7 @@ def list_effects(  # noqa: PLR0913 - the options of a command are its parameters
     *,
     run: Annotated[str, typer.Option(help="Only those of one run.")] = "",
     state: Annotated[str, typer.Option(help=f"Only those in one state: {', '.join(STATES)}.")] = "",
-    limit: Annotated[int, typer.Option(min=1, max=200, help="At most this many, newest first.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="At most this many, newest first.")] = 50,
     address: ActionAddress = None,
     deadline: DeadlineSeconds = 10.0,
     tenant: Tenant = None,
@@ -40,16 +42,9 @@ def list_effects(  # noqa: PLR0913 - the options of a command are its parameters
 
     if state and state not in STATES:
         raise typer.BadParameter(f"one of {', '.join(STATES)}", param_hint="--state")
-    request = ListEffectsRequest(run_id=run, state=EffectState(state) if state else None, page_size=limit)
+    request = ListEffectsRequest(run_id=run, state=EffectState(state) if state else None)
     call = CallOptions(address=address, tenant=tenant, deadline_seconds=deadline)
-
-    async def listed() -> Sequence[EffectRecord]:
-        from taoloop.cli.calling import calling_action
-
-        async with calling_action(call) as (client, context):
-            return (await client.list_effects(request, context)).effects
-
-    _show(run_loop(listed()), as_json=as_json)
+    _show(run_loop(_pages(request, limit, call)), as_json=as_json)
 
 
 @app.command()
@@ -115,22 +110,61 @@ def resolve(  # noqa: PLR0913 - the options of a command are its parameters
     _show([run_loop(resolved())], as_json=as_json)
 
 
-async def _find(effect_id: str, call: CallOptions) -> EffectRecord:
-    """Return one effect of the list, page by page: the service has no call for a single one."""
+@app.command()
+def reconcile(
+    effect_id: EffectId,
+    *,
+    address: ActionAddress = None,
+    deadline: DeadlineSeconds = 20.0,
+    tenant: Tenant = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Look an effect whose outcome is unknown up by the contract's `reconcile` tool; it never makes the write.
+
+    Example: [bold]taoloop effects reconcile 0197f0c2a5b67c3d8e9f0a1b2c3d4e5f[/bold]
+    """
+    from taoloop.cli.calling import CallOptions
+    from taoloop.cli.terminal import messages
+    from taoloop.plan.acting import ReconcileEffectRequest
+    from taoloop.wire.event_loop import run as run_loop
+
+    call = CallOptions(address=address, tenant=tenant, deadline_seconds=deadline)
+
+    async def looked_up() -> ReconcileEffectResponse:
+        from taoloop.cli.calling import calling_action
+
+        async with calling_action(call) as (client, context):
+            return await client.reconcile_effect(ReconcileEffectRequest(effect_id=effect_id), context)
+
+    reply = run_loop(looked_up())
+    _show([reply.effect] if reply.effect is not None else [], as_json=as_json)
+    messages().print(reply.finding, markup=False)
+
+
+async def _pages(request: ListEffectsRequest, limit: int, call: CallOptions) -> Sequence[EffectRecord]:
+    """Return the effects of a listing, page by page, at most `limit` of them."""
     from taoloop.cli.calling import calling_action
+
+    effects: list[EffectRecord] = []
+    async with calling_action(call) as (client, context):
+        while len(effects) < limit:
+            page = replace(request, page_size=min(limit - len(effects), PAGE_SIZE))
+            reply = await client.list_effects(page, context)
+            effects.extend(reply.effects)
+            if not reply.next_page_token:
+                break
+            request = replace(request, page_token=reply.next_page_token)
+    return effects
+
+
+async def _find(effect_id: str, call: CallOptions) -> EffectRecord:
     from taoloop.core.errors import InvalidRequest
     from taoloop.plan.acting import ListEffectsRequest
 
-    async with calling_action(call) as (client, context):
-        page = ListEffectsRequest(page_size=200)
-        while True:
-            reply = await client.list_effects(page, context)
-            for effect in reply.effects:
-                if effect.effect_id == effect_id:
-                    return effect
-            if not reply.next_page_token:
-                raise InvalidRequest(f"There is no effect {effect_id}.", metadata={"effect_id": effect_id})
-            page = ListEffectsRequest(page_size=200, page_token=reply.next_page_token)
+    found = await _pages(ListEffectsRequest(effect_id=effect_id), 1, call)
+    if not found:
+        raise InvalidRequest(f"There is no effect {effect_id}.", metadata={"effect_id": effect_id})
+    return found[0]
 
 
 def _show(effects: Sequence[EffectRecord], *, as_json: bool) -> None:
@@ -141,7 +175,7 @@ def _show(effects: Sequence[EffectRecord], *, as_json: bool) -> None:
         for effect in effects:
             print_json(record_json(effect))
         return
-    shown = table("", ("effect", "run", "step", "tool", "state", "changed", "settled by"))
+    shown = table("", ("effect", "run", "step", "tool", "state", "changed", "took place", "settled by"))
     for effect in effects:
         changed = effect.updated_at.isoformat(timespec="seconds") if effect.updated_at else ""
         cells = (
@@ -151,6 +185,7 @@ def _show(effects: Sequence[EffectRecord], *, as_json: bool) -> None:
             effect.tool,
             effect.state.value,
             changed,
+            {None: "", True: "yes", False: "no"}[effect.took_place],
             effect.resolved_by,
         )
         shown.add_row(*(styled(cell) for cell in cells))

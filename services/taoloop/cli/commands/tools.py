@@ -45,14 +45,30 @@ def check(catalogue: CatalogueArgument, *, as_json: JsonOption = False) -> None:
 
 
 @app.command("list")
-def list_tools(catalogue: CatalogueArgument, *, as_json: JsonOption = False) -> None:
-    """List the tools of a catalogue.
+def list_tools(
+    catalogue: Annotated[
+        Path | None,
+        typer.Argument(metavar="[CATALOGUE]", help="Directory with catalogue.yaml, that file, or a bundle."),
+    ] = None,
+    *,
+    address: Annotated[
+        str | None, typer.Option(help="List what the action service at host:port has, and what can be called now.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the tools of a catalogue, or those of a service with their availability.
 
     Example: [bold]taoloop tools list examples/customer-service[/bold]
     """
+    from taoloop.cli.commands.tools_live import show_served
     from taoloop.cli.terminal import print_json, styled, table, table_output
     from taoloop.tools.served_catalogue import read_catalogue
 
+    if address is not None:
+        show_served(address, as_json=as_json)
+        return
+    if catalogue is None:
+        raise typer.BadParameter("give a catalogue, or a service by --address", param_hint="CATALOGUE")
     tools = list(read_catalogue(catalogue))
     if as_json:
         for tool in tools:

@@ -1,4 +1,9 @@
-"""From a contract's document to its record: the fields that are served, and how they are read."""
+"""From a contract's document to its record, and the fields that no code serves yet.
+
+`UNSERVED` is the one list of what the form allows and this version refuses. To serve a field, remove its line in the
+change that serves it, and nothing else: the form, the records and the checks know the field already, and the tests
+take the list as it is.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +16,8 @@ from taoloop.core.exact_json import ABSENT, JsonValue
 from taoloop.tools.contract import (
     DEFAULT_TIMEOUT_SECONDS,
     UNTRUSTED_WEIGHT,
-    BearerAuth,
     Empty,
     ErrorRule,
-    HttpTransport,
     NormaliseAs,
     NormaliseRule,
     Observe,
@@ -23,6 +26,8 @@ from taoloop.tools.contract import (
     ToolContract,
 )
 from taoloop.tools.loading.durations import parse_duration
+from taoloop.tools.loading.policy_document import read_policies
+from taoloop.tools.loading.transport_document import read_transport
 from taoloop.tools.signature import Effect, Reach, Trust
 
 
@@ -31,59 +36,56 @@ class Unserved:
     """A field of the form that no code serves yet.
 
     Attributes:
-        pointer: Where; `*` stands for any index.
+        pointer: Where; `*` stands for any index, `**` for any number of steps.
         values: The values that are not served; empty for all.
+        is_read: Whether the contract's record holds the field, so that its checks run already.
     """
 
     pointer: str
     values: tuple[str, ...] = ()
+    is_read: bool = True
 
 
 UNSERVED: Final = (
-    Unserved("/spec/idempotency"),
-    Unserved("/spec/retry"),
-    Unserved("/spec/breaker"),
-    Unserved("/spec/limiter"),
-    Unserved("/spec/pool"),
-    Unserved("/spec/cache"),
-    Unserved("/spec/fallback"),
-    Unserved("/spec/empty", ("retry",)),
-    Unserved("/spec/approval"),
-    Unserved("/spec/reconcile"),
-    Unserved("/spec/transport/mcp"),
-    Unserved("/spec/transport/job"),
-    Unserved("/spec/transport/grpc"),
-    Unserved("/spec/transport/sql"),
-    Unserved("/spec/transport/python"),
-    Unserved("/spec/transport/http/auth/api_key"),
-    Unserved("/spec/transport/http/auth/basic"),
-    Unserved("/spec/transport/http/auth/oauth2"),
-    Unserved("/spec/observe/min_score"),
-    Unserved("/spec/observe/redact"),
-    Unserved("/spec/observe/normalise/*/vocabulary"),
-    Unserved("/spec/observe/normalise/*/as", ("number", "money", "unit", "phone", "text")),
-    Unserved("/spec/observe/normalise/*/gap"),
-    Unserved("/spec/observe/normalise/*/order"),
-    Unserved("/spec/observe/normalise/*/unit"),
-    Unserved("/spec/observe/normalise/*/to_unit"),
-    Unserved("/spec/observe/normalise/*/currency"),
-    Unserved("/spec/observe/normalise/*/locale"),
+    Unserved("/spec/observe/min_score", is_read=False),
+    Unserved("/spec/observe/redact", is_read=False),
+    Unserved("/spec/observe/normalise/*/vocabulary", is_read=False),
+    Unserved("/spec/observe/normalise/*/as", ("number", "money", "unit", "phone", "text"), is_read=False),
+    Unserved("/spec/observe/normalise/*/gap", is_read=False),
+    Unserved("/spec/observe/normalise/*/order", is_read=False),
+    Unserved("/spec/observe/normalise/*/unit", is_read=False),
+    Unserved("/spec/observe/normalise/*/to_unit", is_read=False),
+    Unserved("/spec/observe/normalise/*/currency", is_read=False),
+    Unserved("/spec/observe/normalise/*/locale", is_read=False),
 )
 """The one list of what the form allows and this version refuses; serving a field means removing its line."""
 
 
-def unserved_fields(document: JsonValue) -> tuple[str, ...]:
-    """Return the pointer of every field in the document that no code serves yet."""
-    found: list[str] = []
-    for unserved in UNSERVED:
-        for pointer, value in _matches(document, pointers.parse(unserved.pointer)):
-            if not unserved.values or value in unserved.values:
-                found.append(pointer)
-    return tuple(found)
+@dataclass(frozen=True, slots=True)
+class UnservedField:
+    """A field of one document that no code serves yet.
+
+    Attributes:
+        pointer: Where it stands.
+        is_read: Whether the contract's record holds it.
+    """
+
+    pointer: str
+    is_read: bool
+
+
+def unserved_fields(document: JsonValue) -> tuple[UnservedField, ...]:
+    """Return every field in the document that no code serves yet."""
+    return tuple(
+        UnservedField(pointer, unserved.is_read)
+        for unserved in UNSERVED
+        for pointer, value in _matches(document, pointers.parse(unserved.pointer))
+        if not unserved.values or value in unserved.values
+    )
 
 
 def read_contract(document: Mapping[str, Any]) -> ToolContract:
-    """Return the record of a document that has no form violations and no unserved fields."""
+    """Return the record of a document that has no form violations, and no fields that no record holds."""
     metadata, spec = document["metadata"], document["spec"]
     trust = Trust(spec.get("trust", Trust.TRUSTED))
     timeout = _seconds(spec, "timeout")
@@ -98,12 +100,13 @@ def read_contract(document: Mapping[str, Any]) -> ToolContract:
         trust=trust,
         parameters=spec["parameters"],
         response=spec["response"],
-        http=_http(spec["transport"]["http"]),
+        transport=read_transport(spec["transport"]),
         timeout_seconds=DEFAULT_TIMEOUT_SECONDS if timeout is None else timeout,
         success=spec.get("success", ABSENT),
         empty=Empty(spec.get("empty", Empty.FAIL)),
         errors=tuple(map(_error, spec.get("errors", ()))),
         observe=_observe(spec.get("observe", {}), trust),
+        **read_policies(spec),
         answer=spec.get("answer", {}),
         samples=tuple(spec.get("samples", ())),
         document=without_samples(document),
@@ -119,23 +122,22 @@ def without_samples(document: Mapping[str, Any]) -> dict[str, Any]:
 def _matches(value: JsonValue, tokens: tuple[str, ...], pointer: str = "") -> Iterator[tuple[str, JsonValue]]:
     if not tokens:
         yield pointer, value
-    elif tokens[0] == "*" and isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _matches(item, tokens[1:], pointer + pointers.join(index))
-    elif isinstance(value, dict) and tokens[0] in value:
-        yield from _matches(value[tokens[0]], tokens[1:], pointer + pointers.join(tokens[0]))
+        return
+    if tokens[0] == "**":
+        yield from _matches(value, tokens[1:], pointer)
+    for key, item in _members(value):
+        here = pointer + pointers.join(key)
+        if tokens[0] == "**":
+            yield from _matches(item, tokens, here)
+        elif tokens[0] == key or (tokens[0] == "*" and isinstance(key, int)):
+            yield from _matches(item, tokens[1:], here)
 
 
-def _http(written: Mapping[str, Any]) -> HttpTransport:
-    bearer = written.get("auth", {}).get("bearer")
-    return HttpTransport(
-        method=written["method"],
-        url=written["url"],
-        query=written.get("query", {}),
-        headers=written.get("headers", {}),
-        json=written.get("json", ABSENT),
-        auth=BearerAuth(secret=bearer["secret"]) if bearer is not None else None,
-    )
+def _members(value: JsonValue) -> Iterator[tuple[str | int, JsonValue]]:
+    if isinstance(value, dict):
+        yield from value.items()
+    elif isinstance(value, list):
+        yield from enumerate(value)
 
 
 def _error(written: Mapping[str, Any]) -> ErrorRule:

@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import Final
 
 from taoloop.tools.catalogue import Catalogue
-from taoloop.tools.contract import ToolContract
-from taoloop.tools.loading import bundle_file, contract_checks, samples
+from taoloop.tools.contract import GrpcTransport, ToolContract
+from taoloop.tools.loading import bundle_file, checks, samples
 from taoloop.tools.loading.catalogue_file import (
     FILE_NAME,
     CatalogueFile,
@@ -60,6 +60,16 @@ def load_catalogue(path: Path, bases: Mapping[str, str] = NO_BASES) -> LoadResul
     return _load_files(listing, {**listing.bases, **bases}, problems)
 
 
+def check_source(source: Source, bases: Collection[str]) -> tuple[Finding, ...]:
+    """Return what is wrong with one contract by itself, without the catalogue around it.
+
+    Args:
+        source: Its text, read.
+        bases: Names of the catalogue's base URLs.
+    """
+    return in_order(_Loaded.of(source, bases).findings)
+
+
 @dataclass(frozen=True, slots=True)
 class _Loaded:
     """One contract's file and what came of it."""
@@ -67,16 +77,20 @@ class _Loaded:
     source: Source
     contract: ToolContract | None
     findings: tuple[Finding, ...]
+    is_sound: bool = False
+    """Whether the contract means something, though a field of it may not be served yet."""
 
     @classmethod
     def of(cls, source: Source, bases: Collection[str]) -> _Loaded:
         findings = [*source_findings(source), *form_findings(source, contract_form())]
-        findings.extend(_unserved(source))
-        if findings or not isinstance(source.value, dict):
-            return cls(source, None, tuple(findings))
+        unserved = unserved_fields(source.value)
+        refused = tuple(_unserved(source, field.pointer) for field in unserved)
+        if findings or not isinstance(source.value, dict) or not all(field.is_read for field in unserved):
+            return cls(source, None, (*findings, *refused))
         contract = read_contract(source.value)
-        faults = chain(contract_checks.check_contract(contract, bases), contract_checks.style_warnings(contract))
-        return cls(source, contract, tuple(_finding(source, fault) for fault in faults))
+        faults = tuple(chain(checks.check_contract(contract, bases), checks.style_warnings(contract)))
+        is_sound = all(fault.is_warning for fault in faults)
+        return cls(source, contract, (*refused, *(_finding(source, fault) for fault in faults)), is_sound=is_sound)
 
     @property
     def has_errors(self) -> bool:
@@ -86,10 +100,12 @@ class _Loaded:
 
 def _load_files(listing: CatalogueFile, bases: Mapping[str, str], problems: tuple[Finding, ...]) -> LoadResult:
     loaded = [_Loaded.of(read_source(file), bases) for file in listing.tool_files]
-    findings = [*problems, *chain.from_iterable(each.findings for each in loaded), *_duplicates(loaded)]
+    findings = [*problems, *_contract_findings(loaded)]
     for each in loaded:
         if each.contract is not None and not each.has_errors:
             findings.extend(_sample_findings(each.source, each.contract, listing))
+        if each.contract is not None and each.is_sound:
+            findings.extend(_descriptor_findings(each.source, each.contract, listing))
     contracts = [each.contract for each in loaded if each.contract is not None]
     return _result(contracts, listing.name, bases, findings)
 
@@ -101,7 +117,7 @@ def _load_bundle(path: Path, bases: Mapping[str, str]) -> LoadResult:
     merged = {**opened.bases, **bases}
     sources = (Source(Path(f"{path}#{index}"), document, {}, ()) for index, document in enumerate(opened.documents))
     loaded = [_Loaded.of(source, merged) for source in sources]
-    findings = [*chain.from_iterable(each.findings for each in loaded), *_duplicates(loaded)]
+    findings = list(_contract_findings(loaded))
     contracts = [each.contract for each in loaded if each.contract is not None]
     return _result(contracts, opened.name, merged, findings)
 
@@ -113,22 +129,21 @@ def _result(contracts: list[ToolContract], name: str, bases: Mapping[str, str], 
     return LoadResult(Catalogue.of(contracts, name=name, bases=bases), ordered)
 
 
-def _unserved(source: Source) -> Iterator[Finding]:
-    for pointer in unserved_fields(source.value):
-        line, column = source.place(pointer)
-        yield Finding(
-            severity=Severity.ERROR,
-            code="NOT_YET_SUPPORTED",
-            file=str(source.path),
-            line=line,
-            column=column,
-            pointer=pointer,
-            cause=f"{pointer.rpartition('/')[2]} is not yet supported",
-            remedy="Remove it until a version serves it.",
-        )
+def _unserved(source: Source, pointer: str) -> Finding:
+    line, column = source.place(pointer)
+    return Finding(
+        severity=Severity.ERROR,
+        code="NOT_YET_SUPPORTED",
+        file=str(source.path),
+        line=line,
+        column=column,
+        pointer=pointer,
+        cause=f"{pointer.rpartition('/')[2]} is not yet supported",
+        remedy="Remove it until a version serves it.",
+    )
 
 
-def _finding(source: Source, fault: contract_checks.ContractFault) -> Finding:
+def _finding(source: Source, fault: checks.ContractFault) -> Finding:
     line, column = source.place(fault.pointer)
     return Finding(
         severity=Severity.WARNING if fault.is_warning else Severity.ERROR,
@@ -142,6 +157,25 @@ def _finding(source: Source, fault: contract_checks.ContractFault) -> Finding:
     )
 
 
+def _contract_findings(loaded: list[_Loaded]) -> Iterator[Finding]:
+    """Yield what is wrong with each contract, then with what they say of each other."""
+    for each in loaded:
+        yield from each.findings
+    yield from _duplicates(loaded)
+    tools = {each.contract.name: each.contract for each in loaded if each.contract is not None and each.is_sound}
+    names = {_written_name(each.source) for each in loaded}
+    for each in loaded:
+        if each.contract is not None and each.is_sound:
+            for fault in checks.link_faults(each.contract, tools, names):
+                yield _finding(each.source, fault)
+
+
+def _written_name(source: Source) -> str:
+    """Return the name that a contract gives itself, even when the rest of it has faults."""
+    metadata = source.value.get("metadata") if isinstance(source.value, dict) else None
+    return str(metadata.get("name", "")) if isinstance(metadata, dict) else ""
+
+
 def _duplicates(loaded: list[_Loaded]) -> Iterator[Finding]:
     first: dict[str, _Loaded] = {}
     for each in loaded:
@@ -149,7 +183,7 @@ def _duplicates(loaded: list[_Loaded]) -> Iterator[Finding]:
             continue
         before = first.setdefault(each.contract.name, each)
         if before is not each:
-            fault = contract_checks.ContractFault(
+            fault = checks.ContractFault(
                 "/metadata/name",
                 "DUPLICATE_TOOL",
                 f"the tool {each.contract.name!r} stands also in {before.source.path.name}",
@@ -165,3 +199,13 @@ def _sample_findings(source: Source, contract: ToolContract, listing: CatalogueF
             continue
         line, column = source.place(finding.pointer)
         yield replace(finding, file=str(source.path), line=line, column=column)
+
+
+def _descriptor_findings(source: Source, contract: ToolContract, listing: CatalogueFile) -> Iterator[Finding]:
+    transport = contract.transport
+    if not isinstance(transport, GrpcTransport) or transport.descriptor_set is None:
+        return
+    if not (listing.directory / transport.descriptor_set).is_file():
+        pointer = "/spec/transport/grpc/descriptor_set"
+        cause = f"there is no file {transport.descriptor_set!r}"
+        yield _finding(source, checks.ContractFault(pointer, "DESCRIPTOR_SET", cause, "Name a file of the catalogue."))

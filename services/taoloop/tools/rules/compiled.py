@@ -67,14 +67,18 @@ class RuleData:
     The engine reads integers of up to 64 bits exactly and other numbers as doubles.
     """
 
-    def __init__(self, value: JsonValue) -> None:
+    def __init__(self, value: JsonValue, text: str | None = None) -> None:
         """Take JSON data.
 
+        Args:
+            value: The data.
+            text: The same as JSON, from who has it at hand; None writes it.
+
         Raises:
-            JsonEncodeError: The value has no JSON form or nests deeper than 64.
+            JsonEncodeError: The value has no JSON form or nests deeper than 64; not raised for a given text.
         """
         self.value: Final = value
-        self._handle = datalogic_py.DataHandle(exact_json.dumps(value))
+        self._handle = datalogic_py.DataHandle(exact_json.dumps(value) if text is None else text)
 
     def evaluated(self, rule: datalogic_py.Rule) -> str:
         """Return the rule's result as JSON text.
@@ -86,10 +90,16 @@ class RuleData:
 
 
 class CompiledRule:
-    """A rule that was checked once and judges any number of data; safe to share between tasks and threads."""
+    """A rule that was checked once and judges any number of data; safe to share between tasks and threads.
+
+    Attributes:
+        rule: As written.
+        paths: The paths that the rule reads; None when they are not all written out in it.
+    """
 
     def __init__(self, rule: JsonValue, javascript_rule: JsonValue, bounds: missing.Bounds) -> None:
         self.rule: Final = rule
+        self.paths: Final = missing.read_paths(javascript_rule)
         self._raw = _compiled(javascript_rule)
         self._surely = _compiled({"!!": [bounds.surely]})
         self._possibly = self._surely if bounds.is_exact else _compiled({"!!": [bounds.possibly]})

@@ -67,6 +67,24 @@ def compared_paths(rule: JsonValue) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
+def read_paths(rule: JsonValue) -> frozenset[str] | None:
+    """Return the literal paths that a rule reads anywhere; None when it computes one or asks for missing data."""
+    if isinstance(rule, list):
+        inner = [paths for item in rule if (paths := read_paths(item)) is not None]
+        return None if len(inner) < len(rule) else frozenset[str]().union(*inner)
+    if not isinstance(rule, dict):
+        return frozenset()
+    operation = _operation(rule)
+    if operation is None or operation[0] in {"missing", "missing_some"} or operation[0] in SCOPED:
+        return None
+    operator, operands = operation
+    if operator != "var":
+        return read_paths(operands)
+    path = operands[0] if operands else ""
+    fallback = read_paths(operands[1:])
+    return None if not isinstance(path, str) or fallback is None else fallback | {path}
+
+
 def _operation(rule: JsonValue) -> tuple[str, list[JsonValue]] | None:
     if not isinstance(rule, dict):
         return None

@@ -1,43 +1,29 @@
-"""What a contract means, checked beyond its form: schemas and rules compile, and every name it uses exists."""
+"""What one contract means, checked alone: schemas and rules compile, and every name it uses exists."""
 
 from __future__ import annotations
 
 import zoneinfo
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
-from taoloop.core import exact_json, pointers
+from taoloop.core import pointers
 from taoloop.core.exact_json import ABSENT, JsonValue
 from taoloop.tools import formats, output_schema, placeholders
 from taoloop.tools.contract import NormaliseAs, NormaliseRule, ToolContract
-from taoloop.tools.rules import CompiledRule, RuleRefused
+from taoloop.tools.loading.checks.faults import ContractFault, dotted, rule_faults
+from taoloop.tools.loading.checks.policies import policy_faults
+from taoloop.tools.loading.checks.requests import request_faults
+from taoloop.tools.loading.checks.statements import statement_faults
+from taoloop.tools.loading.checks.transports import transport_faults
 from taoloop.tools.schema_paths import types_at
 from taoloop.tools.schema_refusals import SchemaRefused, subschemas
 from taoloop.tools.schemas import CompiledSchema
-from taoloop.tools.signature import Effect
 
 SOURCES: Final = frozenset({"query", "state", "step", "input", "default", "enum", "const", "clock", "generated"})
 """What `x-taoloop-source` may list."""
 
-
-@dataclass(frozen=True, slots=True)
-class ContractFault:
-    """One thing that is wrong with what a contract says.
-
-    Attributes:
-        pointer: Where in the contract's document.
-        code: Stable UPPER_SNAKE name.
-        cause: What is wrong, one sentence.
-        remedy: What to do about it.
-        is_warning: Whether the contract can be used all the same.
-    """
-
-    pointer: str
-    code: str
-    cause: str
-    remedy: str
-    is_warning: bool = False
+CONTENTS: Final = ("plain", "html", "markdown")
+"""What `x-taoloop-content` may say of a text parameter."""
 
 
 def check_contract(contract: ToolContract, bases: Collection[str]) -> tuple[ContractFault, ...]:
@@ -58,13 +44,15 @@ def _own_faults(contract: ToolContract, bases: Collection[str]) -> Iterator[Cont
     """Yield what can be told without the schemas."""
     yield from _timing_faults(contract)
     yield from _rule_faults(contract)
-    yield from _base_faults(contract, bases)
+    yield from policy_faults(contract)
+    yield from transport_faults(contract, bases)
 
 
 def _faults_by_schema(contract: ToolContract) -> Iterator[ContractFault]:
     """Yield what is looked up in the schemas."""
     yield from _parameter_faults(contract)
-    yield from _request_faults(contract)
+    yield from request_faults(contract)
+    yield from statement_faults(contract)
     derived = output_schema.derive(contract.response, contract.observe.normalise)
     for problem in derived.problems:
         pointer = f"/spec/observe/normalise/{problem.index}/field"
@@ -102,37 +90,16 @@ def _timing_faults(contract: ToolContract) -> Iterator[ContractFault]:
 
 def _rule_faults(contract: ToolContract) -> Iterator[ContractFault]:
     if contract.success is not ABSENT:
-        yield from _one_rule(contract.success, "/spec/success")
+        yield from rule_faults(contract.success, "/spec/success")
     for index, error in enumerate(contract.errors):
-        yield from _one_rule(error.when, f"/spec/errors/{index}/when")
+        yield from rule_faults(error.when, f"/spec/errors/{index}/when")
     seen: set[str] = set()
     for index, rule in enumerate(contract.observe.rules):
-        yield from _one_rule(rule.when, f"/spec/observe/rules/{index}/when")
+        yield from rule_faults(rule.when, f"/spec/observe/rules/{index}/when")
         if rule.id in seen:
             cause = f"the rule id {rule.id!r} stands twice"
             yield ContractFault(f"/spec/observe/rules/{index}/id", "DUPLICATE_RULE", cause, "Give it an id of its own.")
         seen.add(rule.id)
-
-
-def _one_rule(rule: JsonValue, pointer: str) -> Iterator[ContractFault]:
-    try:
-        CompiledRule.compile(rule)
-    except RuleRefused as exc:
-        yield ContractFault(pointer + exc.pointer, "INVALID_RULE", str(exc), "Write the rule in JsonLogic.")
-
-
-def _base_faults(contract: ToolContract, bases: Collection[str]) -> Iterator[ContractFault]:
-    if contract.http is None:
-        return
-    url, pointer = contract.http.url, "/spec/transport/http/url"
-    used = placeholders.bases(url)
-    if len(used) != 1 or not url.startswith("{{"):
-        cause = "the url does not begin with exactly one {{base.NAME}}"
-        yield ContractFault(pointer, "URL_BASE", cause, "Begin the url with {{base.NAME}} of a base in catalogue.yaml.")
-    for name in used:
-        if name not in bases:
-            cause = f"the catalogue has no base {name!r}"
-            yield ContractFault(pointer, "UNKNOWN_BASE", cause, f"Add {name} to spec.bases of catalogue.yaml.")
 
 
 def _parameter_faults(contract: ToolContract) -> Iterator[ContractFault]:
@@ -149,41 +116,17 @@ def _parameter_faults(contract: ToolContract) -> Iterator[ContractFault]:
             cause = f"x-taoloop-source lists {unknown[0]!r}, which is no source"
             remedy = f"Use a list of {', '.join(sorted(SOURCES))}."
             yield ContractFault(place + "/x-taoloop-source", "UNKNOWN_SOURCE", cause, remedy)
+        if "x-taoloop-content" in node:
+            yield from _content_faults(node, place)
 
 
-def _request_faults(contract: ToolContract) -> Iterator[ContractFault]:
-    http = contract.http
-    if http is None:
-        return
-    pointer = "/spec/transport/http"
-    required = contract.parameters.get("required", ())
-    yield from _text_faults(contract, http.url, pointer + "/url")
-    for name in dict.fromkeys(placeholders.names(http.url)):
-        if name in contract.parameters.get("properties", {}) and name not in required:
-            cause = f"the parameter {name!r} stands in the url and is not required"
-            yield ContractFault(pointer + "/url", "URL_PARAMETER", cause, f"Add {name} to parameters.required.")
-    fields: dict[str, JsonValue] = {"query": dict(http.query), "headers": dict(http.headers)}
-    for place, text in placeholders.texts(fields, pointer):
-        yield from _text_faults(contract, text, place)
-    if http.json is not ABSENT:
-        for place, text in placeholders.texts(http.json, pointer + "/json"):
-            yield from _text_faults(contract, text, place)
-        if http.method in {"GET", "HEAD"}:
-            cause = f"a {http.method} request has a body"
-            yield ContractFault(pointer + "/json", "BODY", cause, "Use query parameters, or another method.")
-    if http.method in {"GET", "HEAD"} and contract.effect is not Effect.READ:
-        cause = f"the effect is {contract.effect}, and {http.method} promises to change nothing"
-        yield ContractFault(pointer + "/method", "METHOD", cause, "Check effect and method.", is_warning=True)
-
-
-def _text_faults(contract: ToolContract, text: str, pointer: str) -> Iterator[ContractFault]:
-    for name in dict.fromkeys(placeholders.names(text)):
-        if types_at(dict(contract.parameters), _dotted(name)) is None:
-            cause = f"the placeholder {{{name}}} is no parameter"
-            yield ContractFault(pointer, "UNKNOWN_PLACEHOLDER", cause, "Use the name of a parameter.")
-    if placeholders.leftovers(text):
-        cause = "braces stand in the text that are no placeholder"
-        yield ContractFault(pointer, "STRAY_BRACES", cause, "Write {parameter} or {{base.NAME}}.", is_warning=True)
+def _content_faults(node: Mapping[str, Any], place: str) -> Iterator[ContractFault]:
+    pointer = place + "/x-taoloop-content"
+    if node["x-taoloop-content"] not in CONTENTS:
+        cause = f"x-taoloop-content says {node['x-taoloop-content']!r}, which is no kind of content"
+        yield ContractFault(pointer, "CONTENT", cause, f"Use one of {', '.join(CONTENTS)}.")
+    elif node.get("type") != "string":
+        yield ContractFault(pointer, "CONTENT", "x-taoloop-content stands at what is no text", "Move it to the text.")
 
 
 def _normalise_faults(contract: ToolContract) -> Iterator[ContractFault]:
@@ -242,7 +185,7 @@ def _answer_faults(contract: ToolContract, output: JsonValue, sentence: str, poi
     for name in dict.fromkeys(placeholders.names(sentence)):
         root, _, rest = name.partition(".")
         schema = {"arguments": dict(contract.parameters), "data": output}.get(root)
-        if schema is None or (rest and types_at(schema, _dotted(rest)) is None):
+        if schema is None or (rest and types_at(schema, dotted(rest)) is None):
             cause = f"the placeholder {{{name}}} names no argument and no field of the output"
             yield ContractFault(pointer, "UNKNOWN_PLACEHOLDER", cause, "Use {arguments.NAME} or {data.NAME}.")
     if placeholders.leftovers(sentence):
@@ -270,35 +213,6 @@ def _is_zone(name: str) -> bool:
     return True
 
 
-def _dotted(name: str) -> str:
-    return pointers.join(*name.split("."))
-
-
 def _json(schema: Mapping[str, Any] | bool) -> JsonValue:
     value: JsonValue = schema if isinstance(schema, bool) else dict(schema)
     return value
-
-
-def style_warnings(contract: ToolContract) -> Iterator[ContractFault]:
-    """Yield what breaks a rule of style; the contract works all the same."""
-    if contract.name != contract.name.lower() or not contract.name.replace("_", "").isalnum():
-        yield _style("/metadata/name", "the name is not snake_case", "Use lower-case words joined by '_'.")
-    if len(contract.description) > 100:
-        cause = f"the description has {len(contract.description)} characters, more than 100"
-        yield _style("/spec/description", cause, "Say in one line what the tool answers or does.")
-    if "\n" in contract.description.strip():
-        yield _style("/spec/description", "the description has several lines", "Say it in one line.")
-    if not contract.use_when:
-        yield _style("/spec", "use_when is missing", "Say what users say when this is the tool.")
-    for name, schema in contract.parameters.get("properties", {}).items():
-        pointer = "/spec/parameters/properties" + pointers.join(name)
-        if name != name.lower() or not name.replace("_", "").isalnum():
-            yield _style(pointer, f"the parameter {name!r} is not snake_case", "Use lower-case words joined by '_'.")
-        if not isinstance(schema, Mapping) or not schema.get("description"):
-            yield _style(pointer, f"the parameter {name!r} has no description", "Describe it with an example.")
-    for code in sorted({error.code for error in contract.errors if exact_json.equal(error.when, True)}):
-        yield _style("/spec/errors", f"the error {code} matches every reply", "Write a condition.")
-
-
-def _style(pointer: str, cause: str, remedy: str) -> ContractFault:
-    return ContractFault(pointer, "STYLE", cause, remedy, is_warning=True)

@@ -1,0 +1,1 @@
+"""Contracts drafted from other descriptions of tools: OpenAPI, MCP, gRPC, Python functions."""
