@@ -11,7 +11,7 @@ import pytest
 
 from taoloop.action.settings import ToolPythonSettings
 from taoloop.action.transports.python.transport import python_transport
-from taoloop.cli.importing_servers import list_mcp_tools, methods_of_server, methods_of_set
+from taoloop.cli.importing.servers import list_mcp_tools, methods_of_server, methods_of_set
 from taoloop.core.clock import SystemClock
 from taoloop.core.errors import BackendUnavailable, InvalidRequest
 from taoloop.testing.mcp_server import COMMAND, mcp_http_server

@@ -109,7 +109,7 @@ async def test_a_write_is_probed_only_by_force_and_with_a_warning(root: Path, ur
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"), [((), "has no sample"), (("--arguments", '{}'), "The arguments cannot be used")]
+    ("arguments", "words"), [((), "has no sample"), (("--arguments", "{}"), "The arguments cannot be used")]
 )
 async def test_a_probe_needs_valid_arguments(root: Path, arguments: tuple[str, ...], words: str) -> None:
     code, _, err = await command("tools", "probe", "look_up", "--catalogue", str(root), *arguments)

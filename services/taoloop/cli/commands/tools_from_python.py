@@ -28,7 +28,7 @@ def from_python(
     """
     import sys
 
-    from taoloop.cli.importing import finish_import, refuse
+    from taoloop.cli.importing.reporting import finish_import, refuse
     from taoloop.tools.importing.findings import ImportRefused, ImportReport
     from taoloop.tools.importing.python_functions import draft_function
 

@@ -41,7 +41,7 @@ def openapi(  # noqa: PLR0913 - the options of a command are its parameters
 
     Example: [bold]taoloop tools import openapi shop.yaml --include getOrder -o my-tools[/bold]
     """
-    from taoloop.cli.importing import finish_import, refuse
+    from taoloop.cli.importing.reporting import finish_import, refuse
     from taoloop.tools.importing.findings import ImportRefused
     from taoloop.tools.importing.openapi import draft_openapi, read_openapi
 
@@ -104,8 +104,8 @@ def mcp(  # noqa: PLR0913 - the options of a command are its parameters
     import shlex
     from urllib.parse import urlsplit
 
-    from taoloop.cli.importing import finish_import, refuse, show_names
-    from taoloop.cli.importing_servers import list_mcp_tools
+    from taoloop.cli.importing.reporting import finish_import, refuse, show_names
+    from taoloop.cli.importing.servers import list_mcp_tools
     from taoloop.tools.importing.findings import ImportRefused
     from taoloop.tools.importing.mcp_tools import draft_mcp
     from taoloop.wire.event_loop import run as run_loop
@@ -145,8 +145,8 @@ def grpc(  # noqa: PLR0913 - the options of a command are its parameters
 
     Example: [bold]taoloop tools import grpc http://127.0.0.1:50051 --service shop.v1.Orders --include 'Get*'[/bold]
     """
-    from taoloop.cli.importing import finish_import, refuse, show_names
-    from taoloop.cli.importing_servers import methods_of_server, methods_of_set
+    from taoloop.cli.importing.reporting import finish_import, refuse, show_names
+    from taoloop.cli.importing.servers import methods_of_server, methods_of_set
     from taoloop.tools.importing.findings import ImportRefused
     from taoloop.tools.importing.grpc_methods import GrpcPlace, draft_grpc
     from taoloop.tools.importing.hosts import UNKNOWN_BASE, likely_reach
