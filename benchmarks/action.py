@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import logging
 import os
 import shutil
 import subprocess
@@ -181,5 +180,4 @@ def _stores(*, with_postgresql: bool) -> Iterator[dict[str, str]]:
 
 
 if __name__ == "__main__":
-    logging.raiseExceptions = False
     main()

@@ -84,12 +84,13 @@ async def test_replicas_see_each_other_and_replace_only_their_own(link: RedisLin
 
 async def test_garbage_on_the_board_switches_off_and_never_fails(link: RedisLink) -> None:
     prefix = f"test-{uuid.uuid4().hex[:8]}"
-    await link.client.hset(f"{prefix}:{{action}}:switches", "pay", "{garbage")
+    undated = '{"reason": "x", "at": "soon"}'
+    await link.client.hset(f"{prefix}:{{action}}:switches", mapping={"pay": "{garbage", "ship": undated})
     await link.client.hset(f"{prefix}:{{action}}:open", mapping={"x": "soon", "a\x1fb": "5", "c\x1fd\x1fe": "1e99"})
 
-    assert await RedisBoardStore(link, prefix, "one", CLOCK).read(soon()) == BoardContent(
-        switches=(Switch(tool="pay"),)
-    )
+    found = await RedisBoardStore(link, prefix, "one", CLOCK).read(soon())
+    assert set(found.switches) == {Switch(tool="pay"), Switch(tool="ship", reason="x")}
+    assert found.open_breakers == ()
 
 
 async def test_a_store_that_is_away_is_unavailable() -> None:
@@ -97,3 +98,12 @@ async def test_a_store_that_is_away_is_unavailable() -> None:
     async with redis_link(settings, Telemetry.build(TelemetrySettings(), "test")) as away:
         with pytest.raises(BackendUnavailable):
             await RedisBoardStore(away, "test", "one", CLOCK).read(soon())
+
+
+async def test_a_store_shows_what_it_is(link: RedisLink) -> None:
+    local = LocalBoardStore(CLOCK)
+    await local.switch_off(OFF, soon())
+    assert repr(local) == "<LocalBoardStore [1 off]>"
+    assert repr(RedisBoardStore(link, "test", "one", CLOCK)).startswith(
+        "<RedisBoardStore test:{action}:switches on <RedisLink redis://127.0.0.1:"
+    )

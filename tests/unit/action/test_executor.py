@@ -20,7 +20,7 @@ from taoloop.plan.task import Permissions
 from taoloop.testing.clock import FakeClock
 from taoloop.testing.effect_ledger import InMemoryEffectLedger, StoredEffects
 from taoloop.testing.transport import Answer, ScriptedTransport, json_reply
-from taoloop.tools.contract import HttpTransport, ToolContract
+from taoloop.tools.contract import Approval, HttpTransport, ToolContract
 from taoloop.tools.signature import Trust
 from tests.unit.action.contracts import CHANGE, LOOK_UP, SEND_OUT, catalogue, context, request, telemetry
 
@@ -439,3 +439,14 @@ async def test_a_text_of_which_nothing_safe_is_left_is_refused_before_the_ledger
     assert result.fault.field == "/body"
     assert bench.transport.calls == []
     assert await bench.states() == []
+
+
+async def test_a_read_that_waits_for_leave_is_asked_about_anew_by_its_repeat() -> None:
+    bench = Bench()
+    asked = replace(LOOK_UP, name="ask", approval=Approval(), document={"name": "ask"})
+    bench.executor = Executor(catalogue(None, asked), bench.transport, bench.ledger, bench.telemetry, bench.clock)
+    first = await bench.run("ask", request_id="q1")
+    again = await bench.run("ask", request_id="q1")
+    assert (first.status, again.status) == (ActionStatus.APPROVAL_REQUIRED, ActionStatus.APPROVAL_REQUIRED)
+    assert again.served_by is not ServedBy.DUPLICATE
+    assert again.approval_id == first.approval_id

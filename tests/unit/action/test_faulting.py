@@ -35,6 +35,17 @@ def test_an_answer_is_judged_by_its_status_and_by_what_its_protocol_says(reply: 
     assert (verdict.fault.code if verdict is not None else None) == code
 
 
+@pytest.mark.parametrize("text", [None, b'{"error": "gone"}'])
+def test_a_rule_judges_the_body_whether_its_text_is_at_hand_or_not(text: bytes | None) -> None:
+    fault = faulting.known_error(TOOL, 200, {"error": "gone"}, text)
+    assert fault is not None
+    assert fault.code == "THING_GONE"
+    assert faulting.known_error(TOOL, 200, {"error": "none"}, text and b'{"error":"none"}') is None
+    locked = faulting.known_error(TOOL, 409, None, None)
+    assert locked is not None
+    assert (locked.code, locked.retriable) == ("THING_LOCKED", True)
+
+
 def test_the_contract_s_errors_come_first() -> None:
     verdict = faulting.judge_reply(TOOL, Reply(status_code=500), {"error": "gone"}, NOW)
     assert verdict is not None

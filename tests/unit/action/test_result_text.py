@@ -48,3 +48,10 @@ def test_a_request_digest_leaves_out_only_how_long_the_caller_waits() -> None:
     assert request_digest(asked) == request_digest(replace(asked, timeout_seconds=2.0))
     assert request_digest(asked) != request_digest(replace(asked, step_id="2.t1"))
     assert request_digest(asked) != request_digest(replace(asked, arguments={"key": "abd"}))
+
+
+def test_a_long_envelope_is_written_without_its_payload_and_says_so() -> None:
+    result = replace(FULL, parsed={"text": "x" * 4000}, body=replace(FULL.body or Body(), truncated=False))
+    read = result_from_text(result_to_text(result, max_bytes=1000))
+    assert read == replace(result, parsed=ABSENT, body=replace(result.body or Body(), truncated=True))
+    assert result_from_text(result_to_text(replace(result, body=None), max_bytes=1000)).body is None

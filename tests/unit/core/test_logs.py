@@ -110,6 +110,18 @@ def test_a_field_cannot_take_the_place_of_the_event(stream: io.StringIO) -> None
     assert (line["level"], line["logger"]) == ("info", "taoloop.core.test")
 
 
+def test_a_line_is_the_same_by_whichever_way_it_is_written(stream: io.StringIO) -> None:
+    fields: dict[str, Any] = {"text": 'a"b\\\t', "count": 3, "share": 0.5, "nothing": None, "trace_id": "t"}
+    with log_context(run_id="r1"):
+        LOG.info("tool_call_ended", run_id="r2", **fields)
+        LOG.info("tool_call_ended", run_id="r2", more="é", **fields)
+    plain, other = _lines(stream)
+    assert other.pop("more") == "é"
+    plain.pop("time"), other.pop("time")
+    assert list(plain.items()) == [(name, value) for name, value in other.items()]
+    assert plain["run_id"] == "r1"
+
+
 def test_libraries_are_heard_from_warning_up_and_redacted(stream: io.StringIO) -> None:
     logging.getLogger("somelib").info("hidden")
     logging.getLogger("somelib").warning("lost %s", "https://u:pw@h.test")

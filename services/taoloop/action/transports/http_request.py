@@ -165,7 +165,9 @@ def _is_url_alone(template: HttpTransport) -> bool:
     return (
         not (template.query or template.headers)
         and template.json is exact_json.ABSENT
-        and template.form is template.multipart is template.text is None
+        and template.form is None
+        and template.multipart is None
+        and template.text is None
     )
 
 

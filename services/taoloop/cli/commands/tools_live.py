@@ -40,7 +40,7 @@ def probe(
     A read is called twice, a write once and only with --force. Addresses, secrets and networks are those of the
     action service's settings. Exit code 1 if there was no whole answer, or if something should change.
 
-    Example: [bold]taoloop tools probe get_weather --watch 5[/bold]
+    Example: [bold]taoloop tools probe look_up_rate --watch 5[/bold]
     """
     from taoloop.action.probe import Endpoint, probe_tool
     from taoloop.action.secrets import ConfiguredSecrets
@@ -81,7 +81,7 @@ def off(
 ) -> None:
     """Switch a tool off for all replicas of the action service; they obey within seconds.
 
-    Example: [bold]taoloop tools off send_message --reason "the gateway sends twice"[/bold]
+    Example: [bold]taoloop tools off place_order --reason "the gateway sends twice"[/bold]
     """
     from taoloop.cli.calling import CallOptions
     from taoloop.plan.acting import SwitchToolRequest
@@ -100,7 +100,7 @@ def on(
 ) -> None:
     """Switch a tool on again; one that a replica's own settings switch off stays off there.
 
-    Example: [bold]taoloop tools on send_message[/bold]
+    Example: [bold]taoloop tools on place_order[/bold]
     """
     from taoloop.cli.calling import CallOptions
     from taoloop.plan.acting import SwitchToolRequest

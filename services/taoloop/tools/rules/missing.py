@@ -68,14 +68,14 @@ def compared_paths(rule: JsonValue) -> tuple[str, ...]:
 
 
 def read_paths(rule: JsonValue) -> frozenset[str] | None:
-    """Return the literal paths that a rule reads anywhere; None when it computes one or asks for missing data."""
+    """Return the literal paths that a rule reads anywhere; None when it computes one, or loops over items."""
     if isinstance(rule, list):
         inner = [paths for item in rule if (paths := read_paths(item)) is not None]
         return None if len(inner) < len(rule) else frozenset[str]().union(*inner)
     if not isinstance(rule, dict):
         return frozenset()
     operation = _operation(rule)
-    if operation is None or operation[0] in {"missing", "missing_some"} or operation[0] in SCOPED:
+    if operation is None or operation[0] in {"missing", "missing_some", *SCOPED}:
         return None
     operator, operands = operation
     if operator != "var":

@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from taoloop.action.policies.objections import objection, reason_of, unknown_tool
+from taoloop.core.exact_json import ABSENT
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.plan.acting import ExecuteRequest, Provenance
 from taoloop.plan.task import Permissions
-from taoloop.tools.schemas import CompiledSchema
+from taoloop.tools.schemas import CompiledSchema, Violation
 from taoloop.tools.signature import Effect, Trust
 from tests.unit.action.contracts import catalogue, request
 
@@ -104,3 +105,20 @@ def test_an_argument_without_a_source_is_not_trusted_in_a_write() -> None:
 def test_one_source_may_vouch_for_all_arguments() -> None:
     whole = Provenance(pointer="", source="input_value", trust=Trust.TRUSTED)
     assert objection_to(request("change", provenance=(whole,))) is None
+
+
+def test_a_source_for_what_is_no_pointer_vouches_for_nothing() -> None:
+    wanted = request("change", provenance=(Provenance(pointer="/~7", source="query_span", trust=Trust.TRUSTED),))
+    fault = objection_to(wanted)
+    assert fault is not None
+    assert (fault.code, fault.field) == (FaultCode.TAINTED_SOURCE, "/key")
+
+
+def test_an_argument_that_is_no_text_is_told_as_it_is() -> None:
+    fault = objection_to(request(arguments={"key": ["abc"]}))
+    assert fault is not None
+    assert fault.actual == ["abc"]
+
+
+def test_a_keyword_that_expects_nothing_to_tell_is_a_few_words_too() -> None:
+    assert reason_of(Violation(pointer="", keyword="minLength", message="", expected=ABSENT, actual="x")) == "length <"

@@ -65,7 +65,7 @@ def refusal(body: Any, status: int = 422) -> Fault:
         {"errors": [{"field": "Phone", "message": WORDS}]},
         {"violations": [{"propertyPath": "customer.mobile", "message": WORDS}]},
         {"detail": [{"loc": ["body", "customer", "mobile"], "msg": WORDS}]},
-        {"errors": ["Something is wrong", {"field": "phone", "message": WORDS}]},
+        {"errors": ["Something is wrong", 7, {"field": "phone", "message": WORDS}]},
     ],
 )
 def test_argument_is_found_in_every_form_in_which_servers_name_it(body: Any) -> None:
@@ -106,6 +106,17 @@ def test_place_in_the_request_is_followed_back_to_the_argument(path: tuple[str, 
 )
 def test_candidates_are_those_of_the_answer_or_of_the_schema(entry: Any, candidates: tuple[str, ...]) -> None:
     assert refusal({"errors": [entry]}).candidates == candidates
+
+
+def test_place_within_an_argument_without_a_schema_of_its_own_has_no_expectation() -> None:
+    fault = refusal({"pointer": "/phone/0", "detail": "odd"})
+    assert (fault.field, fault.expected) == ("/phone/0", ABSENT)
+
+
+def test_place_in_a_form_is_followed_back_too() -> None:
+    form = HttpTransport(method="POST", url="{{base.things}}/things", form={"mobile": "{phone}"})
+    assert argument_of(("mobile",), replace(TOOL, transport=form)) == "/phone"
+    assert argument_of(("mobile",), replace(TOOL, transport=None)) == ""
 
 
 def test_candidates_are_few() -> None:

@@ -1,10 +1,13 @@
 """Rules by which outward text is made harmless."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from taoloop.action.policies.sanitising import Content, Sanitised, sanitise, sanitise_text
+from taoloop.action.policies.sanitising import Content, Sanitised, Sanitiser, sanitise, sanitise_text
+from taoloop.tools.compiled import CompiledTool
+from tests.unit.action.contracts import CHANGE, LOOK_UP
 
 PLAIN, HTML, MARKDOWN = Content
 
@@ -138,3 +141,11 @@ def test_the_declaration_is_found_wherever_the_schema_puts_it() -> None:
 
 def test_the_search_for_links_takes_linear_time() -> None:
     assert len(sanitise_text("](" * 20_000 + " " * 20_000, MARKDOWN)) == 60_000
+
+
+def test_sanitiser_shows_the_tools_that_it_watches() -> None:
+    shown = replace(
+        CHANGE, parameters={"properties": {"body": {"anyOf": [{"type": "string", "x-taoloop-content": "html"}]}}}
+    )
+    tools = [CompiledTool.compile(tool) for tool in (shown, LOOK_UP)]
+    assert repr(Sanitiser(tools)) == "Sanitiser(['change'])"

@@ -58,7 +58,19 @@ def test_the_span_of_a_request_is_named_by_method_and_template(method: str, temp
 
 
 def test_attributes_use_the_present_conventions_or_our_own_prefix() -> None:
-    allowed = ("gen_ai.", "http.", "rpc.", "messaging.", "server.", "url.", "error.", "code.", "db.", "taoloop.")
+    allowed = (
+        "gen_ai.",
+        "http.",
+        "rpc.",
+        "messaging.",
+        "server.",
+        "url.",
+        "error.",
+        "code.",
+        "db.",
+        "mcp.",
+        "taoloop.",
+    )
     for attribute in Attribute:
         assert attribute.startswith(allowed)
     assert {"gen_ai.system", "http.method", "rpc.system"}.isdisjoint(set(Attribute))

@@ -20,6 +20,7 @@ from taoloop.core.telemetry.tracing import (
     current_trace_id,
     current_traceparent,
     extract,
+    headers_of,
     inject,
     link_to,
 )
@@ -154,6 +155,34 @@ async def test_span_names_stay_few_however_many_runs_there_are(
         ):
             pass
     assert len({span.name for span in exporter.get_finished_spans()}) == 6
+
+
+async def test_in_a_trace_that_is_not_recorded_nothing_is_worked_out_and_the_ids_go_on(
+    exporter: InMemorySpanExporter,
+) -> None:
+    never = TelemetrySettings(sample_ratio=0.0)
+    unsampled = TRACEPARENT.removesuffix("01") + "00"
+    async with Tracing(build_tracer_provider(never, "taoloop-test", exporter=exporter)) as tracing:
+        with tracing.span("root", lambda: pytest.fail("nobody records it")) as root:
+            outside = current_trace_id()
+            with tracing.span("child") as child:
+                assert child is root
+            assert current_trace_id() == outside
+        with tracing.span("remote", parent=extract({"traceparent": unsampled})) as span:
+            assert headers_of(span) == {"traceparent": unsampled}
+            assert current_trace_id() == "0af7651916cd43dd8448eb211c80319c"
+        assert current_trace_id() == ""
+    assert not exporter.get_finished_spans()
+
+
+def test_the_headers_of_a_span_are_those_that_are_injected(tracing: Tracing) -> None:
+    with tracing.span(
+        "a", lambda: {Attribute.RUN_ID: "r1"}, parent=extract({"traceparent": TRACEPARENT, "tracestate": "v=1"})
+    ) as span:
+        carrier: dict[str, str] = {}
+        inject(carrier)
+        assert headers_of(span) == carrier
+    assert headers_of(trace.INVALID_SPAN) == {}
 
 
 def test_nothing_global_is_set(tracing: Tracing) -> None:

@@ -94,3 +94,19 @@ def test_a_definite_verdict_holds_whatever_the_missing_value_turns_out_to_be(rul
     assert Verdict.INDETERMINATE not in filled
     if said is not Verdict.INDETERMINATE:
         assert filled == {said}
+
+
+@pytest.mark.parametrize(
+    ("rule", "paths"),
+    [
+        ({"===": [{"var": "status_code"}, 404]}, {"status_code"}),
+        ({"and": [{"var": "a.b"}, {"!": [{"var": ["c", {"var": "d"}]}]}]}, {"a.b", "c", "d"}),
+        (True, set()),
+        ({"var": {"var": "a"}}, None),
+        ({"missing": ["a"]}, {"a"}),
+        ({"some": [{"var": "a"}, {"var": "b"}]}, None),
+        ({"or": [{"var": "a"}, {"var": {"var": "b"}}]}, None),
+    ],
+)
+def test_the_paths_that_a_rule_reads_are_known_when_they_are_written_out(rule: Any, paths: set[str] | None) -> None:
+    assert CompiledRule.compile(rule).paths == paths

@@ -151,7 +151,6 @@ class PooledCall:
         return self
 
     def __exit__(self, *_: object) -> None:
-        _call.set(None)
         if self.is_holding:
             self.is_holding = False
             self.pool._busy -= 1  # noqa: SLF001 - the pool's other half
@@ -215,7 +214,7 @@ def _fingerprint(identity: TlsIdentity | None) -> str:
     return "" if identity is None else identity.fingerprint
 
 
-_call: ContextVar[PooledCall | None] = ContextVar("taoloop_pooled_call", default=None)
+_call: ContextVar[PooledCall] = ContextVar("taoloop_pooled_call")
 """The call whose request is being made; aiohttp's own hooks would cost a sixth of the request."""
 
 
@@ -230,8 +229,6 @@ class _CountingConnector(aiohttp.TCPConnector):
         self, req: aiohttp.ClientRequest, traces: list[Any], timeout: aiohttp.ClientTimeout
     ) -> aiohttp.connector.Connection:
         call = _call.get()
-        if call is None:
-            return await super().connect(req, traces, timeout)
         if call.was_sent:
             raise aiohttp.ClientConnectionError("sent before")
         call.progress.is_queued = True
@@ -245,6 +242,5 @@ class _CountingConnector(aiohttp.TCPConnector):
         self, req: aiohttp.ClientRequest, traces: list[Any], timeout: aiohttp.ClientTimeout
     ) -> aiohttp.client_proto.ResponseHandler:
         call = _call.get()
-        if call is not None:
-            call.progress.is_queued, call.has_new_connection = False, True
+        call.progress.is_queued, call.has_new_connection = False, True
         return await super()._create_connection(req, traces, timeout)
