@@ -35,7 +35,8 @@ from taoloop.core.settings import TelemetrySettings
 from taoloop.core.telemetry import Telemetry
 from taoloop.core.telemetry.metrics import Metrics
 from taoloop.core.telemetry.tracing import Tracing, build_tracer_provider
-from taoloop.plan.acting import ActionStatus, EffectState, ExecuteRequest, Provenance
+from taoloop.plan.acting import ActionStatus, ExecuteRequest, Provenance
+from taoloop.plan.effects import EffectState
 from taoloop.plan.task import Permissions
 from taoloop.tools.catalogue import Catalogue
 from taoloop.tools.contract import ConsecutiveBreaker, ErrorRule, HttpTransport, Limiter, Pool, ToolContract

@@ -25,7 +25,8 @@ from taoloop.observation.judging import ObservationPolicy
 from taoloop.observation.metering import MeteredObserver
 from taoloop.observation.observer import Observer
 from taoloop.observation.ports import FixedCatalogue
-from taoloop.plan.acting import ActionResult, DecideApprovalRequest, DecideApprovalResponse, ExecuteRequest
+from taoloop.plan.acting import ActionResult, ExecuteRequest
+from taoloop.plan.effects import DecideApprovalRequest, DecideApprovalResponse
 from taoloop.plan.observing import ObservationResult, ObserveRequest
 from taoloop.plan.running import RunEvent
 from taoloop.plan.task import Task, ToolAvailability

@@ -23,7 +23,7 @@ from taoloop.core.deadlines import Deadline
 from taoloop.core.errors import TaoError
 from taoloop.core.settings import GrpcSettings, TelemetrySettings
 from taoloop.core.telemetry import Telemetry
-from taoloop.plan.acting import EffectRecord, EffectState, ListEffectsRequest
+from taoloop.plan.effects import EffectRecord, EffectState, ListEffectsRequest
 from taoloop.wire.clients import ActionClient, action_client
 from tests.chaos.audit import Audit, audited
 from tests.chaos.callers import CLOCK, TENANT, orders, place

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from taoloop.plan.acting import ActionStatus, EffectRecord, EffectState
+from taoloop.plan.acting import ActionStatus
+from taoloop.plan.effects import EffectRecord, EffectState
 from tests.chaos.callers import Order, Placed
 from tests.chaos.receiver import Receiver
 

@@ -12,7 +12,7 @@ from taoloop.action.ledger.approvals import ApprovalQuery, ApprovalQuestion, Dec
 from taoloop.action.ledger.effects import EffectIntent, Resolution
 from taoloop.action.ledger.ports import EffectLedger
 from taoloop.core.errors import RequestIdReused
-from taoloop.plan.acting import ApprovalDecision, ApprovalRecord, ApprovalState, EffectState
+from taoloop.plan.effects import ApprovalDecision, ApprovalRecord, ApprovalState, EffectState
 from taoloop.testing.clock import FakeClock
 from tests.contract.conftest import Opener
 

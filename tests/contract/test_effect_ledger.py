@@ -17,7 +17,7 @@ from taoloop.action.ledger.effects import Claim, EffectIntent, EffectQuery, Reso
 from taoloop.action.ledger.ports import EffectLedger
 from taoloop.action.ledger.sql.sql_ledger import sql_ledger
 from taoloop.core.errors import BackendUnavailable, ConfigurationError, RequestIdReused, RunConflict
-from taoloop.plan.acting import EffectState
+from taoloop.plan.effects import EffectState
 from taoloop.testing.clock import FakeClock
 from taoloop.testing.effect_ledger import InMemoryEffectLedger
 from tests.contract.conftest import LEASE_SECONDS, Opener

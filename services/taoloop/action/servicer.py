@@ -17,23 +17,25 @@ from taoloop.action.listing import cut_page, get_tool, list_tools, page_limit
 from taoloop.api.v1 import action_pb2, action_pb2_grpc
 from taoloop.core.errors import FieldViolation, InvalidRequest, UnknownTool
 from taoloop.plan.acting import (
-    ApprovalDecision,
-    DecideApprovalRequest,
-    DecideApprovalResponse,
     ExecuteRequest,
     ExecuteResponse,
     GetToolRequest,
+    ListToolsRequest,
+    SwitchToolRequest,
+    SwitchToolResponse,
+)
+from taoloop.plan.effects import (
+    ApprovalDecision,
+    DecideApprovalRequest,
+    DecideApprovalResponse,
     ListApprovalsRequest,
     ListApprovalsResponse,
     ListEffectsRequest,
     ListEffectsResponse,
-    ListToolsRequest,
     ReconcileEffectRequest,
     ReconcileEffectResponse,
     ResolveEffectRequest,
     ResolveEffectResponse,
-    SwitchToolRequest,
-    SwitchToolResponse,
 )
 from taoloop.tools.catalogue import Catalogue
 from taoloop.wire.codec import decode, encode

@@ -9,7 +9,7 @@ from taoloop.core.errors import NotWaiting, TaoError
 from taoloop.core.logs import EventLog
 from taoloop.loop.ports import ActionPort
 from taoloop.loop.state import RunState
-from taoloop.plan.acting import ApprovalDecision, DecideApprovalRequest
+from taoloop.plan.effects import ApprovalDecision, DecideApprovalRequest
 from taoloop.plan.running import ApprovalOutcome, LoopServiceDecideApprovalRequest, LoopServiceDecideApprovalResponse
 
 _log = EventLog(__name__)

@@ -9,13 +9,8 @@ from typing import Protocol
 
 from taoloop.core.calls import CallContext
 from taoloop.core.deadlines import Deadline
-from taoloop.plan.acting import (
-    ActionResult,
-    DecideApprovalRequest,
-    DecideApprovalResponse,
-    ExecuteRequest,
-    ToolSummary,
-)
+from taoloop.plan.acting import ActionResult, ExecuteRequest, ToolSummary
+from taoloop.plan.effects import DecideApprovalRequest, DecideApprovalResponse
 from taoloop.plan.observing import ObservationResult, ObserveRequest
 from taoloop.plan.running import RunEvent
 from taoloop.plan.thinking import ThinkRequest, ThinkResponse

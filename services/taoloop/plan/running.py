@@ -7,7 +7,8 @@ from datetime import datetime
 
 from taoloop.core.exact_json import ABSENT, Json
 from taoloop.core.faults import Fault
-from taoloop.plan.acting import ActionResult, ApprovalDecision, Provenance
+from taoloop.plan.acting import ActionResult, Provenance
+from taoloop.plan.effects import ApprovalDecision
 from taoloop.plan.observing import ObservationResult
 from taoloop.plan.task import InputField, Outcome, ProvidedInput, Task, Usage
 from taoloop.plan.thinking import Answer, ThinkResponse

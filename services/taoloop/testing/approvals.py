@@ -21,7 +21,7 @@ from taoloop.core.clock import Clock
 from taoloop.core.errors import RequestIdReused
 from taoloop.core.exact_json import ABSENT
 from taoloop.core.ids import new_id
-from taoloop.plan.acting import ApprovalDecision, ApprovalRecord, ApprovalState
+from taoloop.plan.effects import ApprovalDecision, ApprovalRecord, ApprovalState
 
 
 @dataclass(slots=True)

@@ -23,7 +23,7 @@ from taoloop.action.ledger.owners import OwnerWatch
 from taoloop.core.clock import Clock
 from taoloop.core.errors import BackendUnavailable, RequestIdReused
 from taoloop.core.ids import new_id
-from taoloop.plan.acting import EffectRecord, EffectState
+from taoloop.plan.effects import EffectRecord, EffectState
 from taoloop.testing.approvals import InMemoryApprovalBook, StoredApprovals
 
 ReplyT = TypeVar("ReplyT")

@@ -10,16 +10,8 @@ from taoloop.core.calls import CallContext
 from taoloop.core.errors import TaoError
 from taoloop.core.exact_json import ABSENT, JsonValue
 from taoloop.core.faults import Fault, FaultCode, FaultStage
-from taoloop.plan.acting import (
-    ActionResult,
-    ActionStatus,
-    ApprovalDecision,
-    DecideApprovalRequest,
-    DecideApprovalResponse,
-    ExecuteRequest,
-    ServedBy,
-    ToolSummary,
-)
+from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, ServedBy, ToolSummary
+from taoloop.plan.effects import ApprovalDecision, DecideApprovalRequest, DecideApprovalResponse
 from taoloop.plan.observing import ObservationResult, ObserveRequest
 from taoloop.plan.thinking import ThinkRequest, ThinkResponse
 from taoloop.tools.signature import Trust

@@ -14,26 +14,28 @@ from taoloop.core.settings import GrpcSettings
 from taoloop.core.telemetry import Telemetry
 from taoloop.plan.acting import (
     ActionResult,
-    DecideApprovalRequest,
-    DecideApprovalResponse,
-    EffectRecord,
     ExecuteRequest,
     ExecuteResponse,
     GetToolRequest,
     GetToolResponse,
+    ListToolsRequest,
+    ListToolsResponse,
+    SwitchToolRequest,
+    SwitchToolResponse,
+    ToolSummary,
+)
+from taoloop.plan.effects import (
+    DecideApprovalRequest,
+    DecideApprovalResponse,
+    EffectRecord,
     ListApprovalsRequest,
     ListApprovalsResponse,
     ListEffectsRequest,
     ListEffectsResponse,
-    ListToolsRequest,
-    ListToolsResponse,
     ReconcileEffectRequest,
     ReconcileEffectResponse,
     ResolveEffectRequest,
     ResolveEffectResponse,
-    SwitchToolRequest,
-    SwitchToolResponse,
-    ToolSummary,
 )
 from taoloop.plan.observing import (
     CheckAnswerRequest,

@@ -24,13 +24,8 @@ from taoloop.core.errors import (
 )
 from taoloop.core.settings import GrpcSettings, TelemetrySettings
 from taoloop.core.telemetry import Telemetry
-from taoloop.plan.acting import (
-    ActionStatus,
-    EffectState,
-    ListEffectsRequest,
-    ResolveEffectRequest,
-    ServedBy,
-)
+from taoloop.plan.acting import ActionStatus, ServedBy
+from taoloop.plan.effects import EffectState, ListEffectsRequest, ResolveEffectRequest
 from taoloop.testing.mock_tools import FaultProfile, MockTools
 from taoloop.testing.tool_samples import read_samples
 from taoloop.tools.served_catalogue import read_catalogue

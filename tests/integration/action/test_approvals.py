@@ -14,8 +14,8 @@ from taoloop.core.errors import InvalidRequest
 from taoloop.core.faults import FaultCode
 from taoloop.core.settings import GrpcSettings, TelemetrySettings
 from taoloop.core.telemetry import Telemetry
-from taoloop.plan.acting import (
-    ActionStatus,
+from taoloop.plan.acting import ActionStatus, ServedBy
+from taoloop.plan.effects import (
     ApprovalDecision,
     ApprovalState,
     DecideApprovalRequest,
@@ -23,7 +23,6 @@ from taoloop.plan.acting import (
     ListApprovalsRequest,
     ListEffectsRequest,
     ReconcileEffectRequest,
-    ServedBy,
 )
 from taoloop.testing.mock_tools import FaultProfile, MockTools
 from taoloop.testing.tool_samples import read_samples

@@ -19,7 +19,8 @@ from taoloop.core.exact_json import ABSENT
 from taoloop.core.faults import FaultCode
 from taoloop.core.settings import GrpcSettings, TelemetrySettings
 from taoloop.core.telemetry import Telemetry
-from taoloop.plan.acting import ActionResult, ActionStatus, EffectState, ListEffectsRequest
+from taoloop.plan.acting import ActionResult, ActionStatus
+from taoloop.plan.effects import EffectState, ListEffectsRequest
 from taoloop.testing.mcp_server import mcp_http_server
 from taoloop.wire.clients import ActionClient, action_client
 from taoloop.wire.server import serving

@@ -13,7 +13,8 @@ from taoloop.action.ledger.reconciliation import Pace, Reconciler
 from taoloop.action.ledger.sql.sql_ledger import sql_ledger
 from taoloop.core.clock import SystemClock
 from taoloop.core.faults import FaultCode
-from taoloop.plan.acting import ActionStatus, EffectState, ServedBy
+from taoloop.plan.acting import ActionStatus, ServedBy
+from taoloop.plan.effects import EffectState
 from taoloop.testing.transport import ScriptedTransport
 from tests.integration.action import dying_process
 from tests.integration.action.raw_server import raw_server, says_and_hangs

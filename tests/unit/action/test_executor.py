@@ -15,7 +15,8 @@ from taoloop.action.ports import Reply, ToolCall, TransportFault
 from taoloop.core.errors import BackendUnavailable, CatalogueInvalid, RequestIdReused
 from taoloop.core.exact_json import ABSENT, digest
 from taoloop.core.faults import FaultCode
-from taoloop.plan.acting import ActionResult, ActionStatus, EffectState, ServedBy
+from taoloop.plan.acting import ActionResult, ActionStatus, ServedBy
+from taoloop.plan.effects import EffectState
 from taoloop.plan.task import Permissions
 from taoloop.testing.clock import FakeClock
 from taoloop.testing.effect_ledger import InMemoryEffectLedger, StoredEffects

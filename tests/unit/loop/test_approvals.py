@@ -13,7 +13,8 @@ import pytest
 from taoloop.core.errors import BackendUnavailable, DeadlineExceeded, NotWaiting, UnknownRun
 from taoloop.core.exact_json import JsonValue
 from taoloop.core.faults import FaultCode
-from taoloop.plan.acting import ApprovalDecision, ExecuteRequest
+from taoloop.plan.acting import ExecuteRequest
+from taoloop.plan.effects import ApprovalDecision
 from taoloop.plan.model import PlanStep, ThoughtPlan
 from taoloop.plan.running import (
     ApprovalRequired,

@@ -19,7 +19,8 @@ from taoloop.api.v1 import action_pb2, loop_pb2, observation_pb2, thought_pb2, t
 from taoloop.core.errors import InvalidRequest
 from taoloop.core.exact_json import ABSENT, Json, JsonValue
 from taoloop.core.faults import Fault, FaultCode, FaultStage
-from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, ListEffectsRequest
+from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest
+from taoloop.plan.effects import ListEffectsRequest
 from taoloop.plan.model import Binding, QuerySpan, RequestClock, StatePath
 from taoloop.plan.observing import ObservationResult, ObserveBatchRequest
 from taoloop.plan.running import RunEvent, RunRequest

@@ -15,7 +15,8 @@ from taoloop.core.exact_json import JsonEncodeError, JsonSyntaxError, JsonValue
 from taoloop.core.faults import FaultCode
 from taoloop.core.telemetry import names
 from taoloop.core.telemetry.metrics import Metrics
-from taoloop.plan.acting import ActionStatus, ApprovalRecord, ApprovalState
+from taoloop.plan.acting import ActionStatus
+from taoloop.plan.effects import ApprovalRecord, ApprovalState
 from taoloop.tools.rules import CompiledRule, RuleData, RuleRefused, Verdict
 
 _REFUSALS: Final = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from taoloop.plan.acting import ApprovalDecision, ApprovalRecord, ApprovalState
+from taoloop.plan.effects import ApprovalDecision, ApprovalRecord, ApprovalState
 
 STATE_OF: Final = {
     ApprovalDecision.APPROVED: ApprovalState.APPROVED,

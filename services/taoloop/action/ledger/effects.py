@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from taoloop.plan.acting import EffectRecord, EffectState
+from taoloop.plan.effects import EffectRecord, EffectState
 
 FINISHED_FROM: Final = {
     EffectState.SUCCEEDED: frozenset({EffectState.STARTED, EffectState.UNKNOWN}),

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from taoloop.action.ledger.approvals import ApprovalQuery, ApprovalQuestion, Decision
 from taoloop.action.ledger.effects import Claim, EffectIntent, EffectQuery, LedgerEntry, Resolution, Swept
-from taoloop.plan.acting import ApprovalRecord, EffectRecord, EffectState
+from taoloop.plan.effects import ApprovalRecord, EffectRecord, EffectState
 
 
 class ApprovalBook(Protocol):

@@ -21,15 +21,8 @@ from taoloop.core.exact_json import Absent, JsonEncodeError, JsonValue
 from taoloop.core.logs import EventLog
 from taoloop.core.telemetry import names
 from taoloop.core.telemetry.metrics import Metrics
-from taoloop.plan.acting import (
-    ActionResult,
-    ActionStatus,
-    EffectRecord,
-    EffectState,
-    ExecuteRequest,
-    Provenance,
-    ServedBy,
-)
+from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, Provenance, ServedBy
+from taoloop.plan.effects import EffectRecord, EffectState
 from taoloop.plan.task import Permissions
 from taoloop.tools.catalogue import Catalogue
 from taoloop.tools.compiled import CompiledTool

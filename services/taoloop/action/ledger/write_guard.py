@@ -21,7 +21,8 @@ from taoloop.core.faults import FaultCode
 from taoloop.core.logs import EventLog
 from taoloop.core.telemetry import names
 from taoloop.core.telemetry.metrics import Metrics
-from taoloop.plan.acting import ActionResult, ActionStatus, EffectState, ExecuteRequest, ServedBy
+from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, ServedBy
+from taoloop.plan.effects import EffectState
 
 _log = EventLog(__name__)
 

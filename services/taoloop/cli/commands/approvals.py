@@ -12,7 +12,7 @@ from taoloop.cli.options import ActionAddress, DeadlineSeconds, JsonOption, Tena
 
 if TYPE_CHECKING:
     from taoloop.cli.calling import CallOptions
-    from taoloop.plan.acting import ApprovalDecision, ApprovalRecord, ApprovalState, DecideApprovalRequest
+    from taoloop.plan.effects import ApprovalDecision, ApprovalRecord, ApprovalState, DecideApprovalRequest
 
 app = typer.Typer(help="See and decide what waits for a person's leave.", no_args_is_help=True)
 
@@ -45,7 +45,7 @@ def list_approvals(  # noqa: PLR0913 - the options of a command are its paramete
     Example: [bold]taoloop approvals list[/bold]
     """
     from taoloop.cli.calling import CallOptions
-    from taoloop.plan.acting import ApprovalState
+    from taoloop.plan.effects import ApprovalState
     from taoloop.wire.event_loop import run as run_loop
 
     if state not in {*STATES, "all"}:
@@ -73,7 +73,7 @@ def approve(  # noqa: PLR0913 - the options of a command are its parameters
     Example: [bold]taoloop approvals approve 0197f0c2a5b67c3d8e9f0a1b2c3d4e5f --by anna[/bold]
     """
     from taoloop.cli.calling import CallOptions
-    from taoloop.plan.acting import ApprovalDecision
+    from taoloop.plan.effects import ApprovalDecision
 
     call = CallOptions(address=address, tenant=tenant, deadline_seconds=deadline)
     request = _request(approval_id, ApprovalDecision.APPROVED, by, comment, request_id)
@@ -98,7 +98,7 @@ def reject(  # noqa: PLR0913 - the options of a command are its parameters
     Example: [bold]taoloop approvals reject 0197f0c2a5b67c3d8e9f0a1b2c3d4e5f --by anna --comment "too much"[/bold]
     """
     from taoloop.cli.calling import CallOptions
-    from taoloop.plan.acting import ApprovalDecision
+    from taoloop.plan.effects import ApprovalDecision
 
     call = CallOptions(address=address, tenant=tenant, deadline_seconds=deadline)
     request = _request(approval_id, ApprovalDecision.REJECTED, by, comment, request_id)
@@ -110,7 +110,7 @@ def _request(
 ) -> DecideApprovalRequest:
     import uuid
 
-    from taoloop.plan.acting import DecideApprovalRequest
+    from taoloop.plan.effects import DecideApprovalRequest
 
     return DecideApprovalRequest(
         request_id=request_id or uuid.uuid4().hex,
@@ -145,7 +145,7 @@ async def _decided(
 
     from taoloop.cli.calling import calling_action, calling_loop
     from taoloop.core.errors import InvalidRequest, UnknownRun
-    from taoloop.plan.acting import ListApprovalsRequest
+    from taoloop.plan.effects import ListApprovalsRequest
     from taoloop.plan.running import LoopServiceDecideApprovalRequest
 
     async with calling_action(call) as (client, context):
@@ -171,7 +171,7 @@ async def _decided(
 
 async def _listed(run: str, state: ApprovalState | None, limit: int, call: CallOptions) -> Sequence[ApprovalRecord]:
     from taoloop.cli.calling import calling_action
-    from taoloop.plan.acting import ListApprovalsRequest
+    from taoloop.plan.effects import ListApprovalsRequest
 
     approvals: list[ApprovalRecord] = []
     token = ""

@@ -12,7 +12,7 @@ from taoloop.cli.options import ActionAddress, DeadlineSeconds, JsonOption, Tena
 
 if TYPE_CHECKING:
     from taoloop.cli.calling import CallOptions
-    from taoloop.plan.acting import EffectRecord, ListEffectsRequest, ReconcileEffectResponse
+    from taoloop.plan.effects import EffectRecord, ListEffectsRequest, ReconcileEffectResponse
 
 app = typer.Typer(help="See and settle what calls that write came to.", no_args_is_help=True)
 
@@ -37,7 +37,7 @@ def list_effects(  # noqa: PLR0913 - the options of a command are its parameters
     Example: [bold]taoloop effects list --state unknown[/bold]
     """
     from taoloop.cli.calling import CallOptions
-    from taoloop.plan.acting import EffectState, ListEffectsRequest
+    from taoloop.plan.effects import EffectState, ListEffectsRequest
     from taoloop.wire.event_loop import run as run_loop
 
     if state and state not in STATES:
@@ -89,7 +89,7 @@ def resolve(  # noqa: PLR0913 - the options of a command are its parameters
     import uuid
 
     from taoloop.cli.calling import CallOptions
-    from taoloop.plan.acting import ResolveEffectRequest
+    from taoloop.plan.effects import ResolveEffectRequest
     from taoloop.wire.event_loop import run as run_loop
 
     request = ResolveEffectRequest(
@@ -125,7 +125,7 @@ def reconcile(
     """
     from taoloop.cli.calling import CallOptions
     from taoloop.cli.terminal import messages
-    from taoloop.plan.acting import ReconcileEffectRequest
+    from taoloop.plan.effects import ReconcileEffectRequest
     from taoloop.wire.event_loop import run as run_loop
 
     call = CallOptions(address=address, tenant=tenant, deadline_seconds=deadline)
@@ -159,7 +159,7 @@ async def _pages(request: ListEffectsRequest, limit: int, call: CallOptions) -> 
 
 async def _find(effect_id: str, call: CallOptions) -> EffectRecord:
     from taoloop.core.errors import InvalidRequest
-    from taoloop.plan.acting import ListEffectsRequest
+    from taoloop.plan.effects import ListEffectsRequest
 
     found = await _pages(ListEffectsRequest(effect_id=effect_id), 1, call)
     if not found:

@@ -12,7 +12,8 @@ from taoloop.action.ledger.approvals import ApprovalQuery, Decision
 from taoloop.action.outcomes import CheckedCall, Outcome
 from taoloop.core.errors import ConfigurationError
 from taoloop.core.faults import FaultCode
-from taoloop.plan.acting import ActionStatus, ApprovalDecision
+from taoloop.plan.acting import ActionStatus
+from taoloop.plan.effects import ApprovalDecision
 from taoloop.testing.approvals import InMemoryApprovalBook
 from taoloop.testing.clock import FakeClock
 from taoloop.tools.contract import Approval, ToolContract

@@ -16,7 +16,8 @@ from taoloop.action.ledger.reconciliation import Pace, Reconciler
 from taoloop.action.ports import Reply, TransportFault
 from taoloop.core.errors import BackendUnavailable
 from taoloop.core.faults import FaultCode
-from taoloop.plan.acting import ActionResult, ActionStatus, Body, EffectRecord, EffectState, ExecuteRequest, ServedBy
+from taoloop.plan.acting import ActionResult, ActionStatus, Body, ExecuteRequest, ServedBy
+from taoloop.plan.effects import EffectRecord, EffectState
 from taoloop.testing.clock import FakeClock
 from taoloop.testing.effect_ledger import InMemoryEffectLedger
 from taoloop.testing.transport import Answer, ScriptedTransport, json_reply

@@ -14,14 +14,8 @@ from taoloop.action.ledger.write_guard import WriteCall, WriteGuard
 from taoloop.core import exact_json
 from taoloop.core.errors import BackendUnavailable
 from taoloop.core.faults import Fault, FaultCode, FaultStage
-from taoloop.plan.acting import (
-    ActionResult,
-    ActionStatus,
-    ApprovalDecision,
-    Attempt,
-    EffectState,
-    ServedBy,
-)
+from taoloop.plan.acting import ActionResult, ActionStatus, Attempt, ServedBy
+from taoloop.plan.effects import ApprovalDecision, EffectState
 from taoloop.testing.clock import FakeClock
 from taoloop.testing.effect_ledger import InMemoryEffectLedger, StoredEffects
 from tests.unit.action.contracts import context, request, telemetry

@@ -16,7 +16,7 @@ from taoloop.core import exact_json
 from taoloop.core.errors import RequestIdReused
 from taoloop.core.exact_json import ABSENT
 from taoloop.core.ids import new_id
-from taoloop.plan.acting import ApprovalDecision, ApprovalRecord, ApprovalState
+from taoloop.plan.effects import ApprovalDecision, ApprovalRecord, ApprovalState
 
 _COLUMNS: Final = APPROVALS.c
 

@@ -34,7 +34,7 @@ from taoloop.action.ledger.sql.tables import EFFECTS, OWNERS, aware
 from taoloop.core.clock import Clock
 from taoloop.core.errors import BackendUnavailable, RequestIdReused, RunConflict
 from taoloop.core.ids import new_id
-from taoloop.plan.acting import EffectRecord, EffectState
+from taoloop.plan.effects import EffectRecord, EffectState
 
 DEFAULT_LEASE_SECONDS: Final = 10.0
 DELETED_AT_ONCE: Final = 1000

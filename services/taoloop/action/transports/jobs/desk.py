@@ -27,7 +27,8 @@ from taoloop.core.faults import Fault, FaultCode
 from taoloop.core.logs import EventLog
 from taoloop.core.telemetry import names
 from taoloop.core.telemetry.metrics import Metrics
-from taoloop.plan.acting import ActionResult, ActionStatus, EffectState
+from taoloop.plan.acting import ActionResult, ActionStatus
+from taoloop.plan.effects import EffectState
 from taoloop.tools.contract import JobTransport
 from taoloop.tools.signature import Effect
 

@@ -18,13 +18,8 @@ from taoloop.loop.runs import Runs
 from taoloop.loop.settings import LoopSettings
 from taoloop.loop.steps.runner import StepServices
 from taoloop.loop.tool_directory import ToolDirectory
-from taoloop.plan.acting import (
-    ActionResult,
-    DecideApprovalRequest,
-    DecideApprovalResponse,
-    ExecuteRequest,
-    ToolSummary,
-)
+from taoloop.plan.acting import ActionResult, ExecuteRequest, ToolSummary
+from taoloop.plan.effects import DecideApprovalRequest, DecideApprovalResponse
 from taoloop.plan.model import ThoughtPlan
 from taoloop.plan.task import Role, Task, Turn
 from taoloop.plan.thinking import ThinkResponse

@@ -14,7 +14,7 @@ from taoloop.action.ledger.sql.migrations import KNOWN_VERSION, MIGRATIONS
 from taoloop.action.ledger.sql.sql_ledger import sql_ledger
 from taoloop.action.ledger.sql.tables import METADATA
 from taoloop.core.errors import ConfigurationError
-from taoloop.plan.acting import EffectState
+from taoloop.plan.effects import EffectState
 from taoloop.testing.clock import FakeClock
 
 ROW = (

@@ -17,7 +17,8 @@ from taoloop.action.transports.jobs.handles import JobHandles
 from taoloop.action.transports.jobs.transport import JobHttpTransport
 from taoloop.core.exact_json import ABSENT, Json
 from taoloop.core.faults import FaultCode
-from taoloop.plan.acting import ActionResult, ActionStatus, EffectState, ServedBy
+from taoloop.plan.acting import ActionResult, ActionStatus, ServedBy
+from taoloop.plan.effects import EffectState
 from taoloop.testing.clock import FakeClock
 from taoloop.testing.effect_ledger import InMemoryEffectLedger
 from taoloop.testing.transport import Answer, ScriptedTransport, json_reply
