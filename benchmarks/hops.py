@@ -31,8 +31,8 @@ from taoloop.thought.redis_job_queue import RedisJobQueue, redis_job_queue
 from taoloop.thought.redis_job_source import Patience, RedisJobSource
 from taoloop.thought.servicer import record_codec
 from taoloop.thought.worker import ThoughtWorker, WorkerConfig
-from taoloop.wire.redis_link import redis_link
-from taoloop.wire.redis_replies import stream_entries
+from taoloop.wire.redis.redis_link import redis_link
+from taoloop.wire.redis.redis_replies import stream_entries
 
 PREFIX: Final = "bench"
 HOP_SECONDS: Final = 30.0

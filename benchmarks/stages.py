@@ -28,7 +28,7 @@ from taoloop.plan.resolve import Resolution, ResolveContext, StepResult, resolve
 from taoloop.plan.running import RunRequest, RunResponse
 from taoloop.plan.task import Permissions, Task
 from taoloop.values.conversions import ConversionContext
-from taoloop.wire.codec import decode, encode
+from taoloop.wire.records.codec import decode, encode
 
 
 class StagesUnusable(RuntimeError):

@@ -18,7 +18,7 @@ from taoloop.core.errors import BackendUnavailable
 from taoloop.core.settings import RedisSettings, TelemetrySettings
 from taoloop.core.telemetry import Telemetry
 from taoloop.testing.valkey import EmbeddedValkey
-from taoloop.wire.redis_link import RedisLink, redis_link
+from taoloop.wire.redis.redis_link import RedisLink, redis_link
 
 CLOCK = SystemClock()
 OFF = Switch(tool="pay", reason="停用：对账", switched_by="ann", switched_at=datetime(2026, 3, 10, tzinfo=UTC))

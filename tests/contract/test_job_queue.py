@@ -28,7 +28,7 @@ from taoloop.thought.queue_keys import QueueKeys
 from taoloop.thought.redis_job_queue import RedisJobQueue, redis_job_queue
 from taoloop.thought.redis_job_source import Patience, RedisJobSource
 from taoloop.thought.servicer import record_codec
-from taoloop.wire.redis_link import RedisLink, redis_link
+from taoloop.wire.redis.redis_link import RedisLink, redis_link
 
 LEASE_SECONDS = 0.2
 TELEMETRY = Telemetry.build(TelemetrySettings(), "test")

@@ -23,7 +23,7 @@ from taoloop.plan.running import LimitReached, RunEvent, RunFinished, RunStarted
 from taoloop.plan.task import Outcome, Role, Task, Turn
 from taoloop.testing.run_log import InMemoryRunLog
 from taoloop.testing.valkey import EmbeddedValkey
-from taoloop.wire.redis_link import redis_link
+from taoloop.wire.redis.redis_link import redis_link
 
 NOW = datetime(2026, 3, 10, 8, 0, 0, 123000, tzinfo=UTC)
 

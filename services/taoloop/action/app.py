@@ -140,7 +140,7 @@ async def _board(settings: ActionSettings, telemetry: Telemetry, clock: Clock) -
         store: BoardStore = LocalBoardStore(clock)
         if settings.board.redis is not None:
             from taoloop.action.board.redis_board_store import RedisBoardStore
-            from taoloop.wire.redis_link import redis_link
+            from taoloop.wire.redis.redis_link import redis_link
 
             link = await stack.enter_async_context(redis_link(settings.board.redis, telemetry))
             store = RedisBoardStore(link, settings.board.redis.key_prefix, new_id(clock), clock)

@@ -10,8 +10,8 @@ from typing import Final
 from taoloop.action.policies.limiter import ShedReason
 from taoloop.action.policies.refused_arguments import pointed
 from taoloop.action.policies.retry import Failure
+from taoloop.action.policies.retry_after import retry_after_seconds
 from taoloop.action.ports import Reply, TransportFault
-from taoloop.action.retry_after import retry_after_seconds
 from taoloop.core.exact_json import JsonValue
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.tools.compiled import CompiledTool

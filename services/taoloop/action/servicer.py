@@ -38,8 +38,8 @@ from taoloop.plan.effects import (
     ResolveEffectResponse,
 )
 from taoloop.tools.catalogue import Catalogue
-from taoloop.wire.codec import decode, encode
 from taoloop.wire.context import incoming_call
+from taoloop.wire.records.codec import decode, encode
 
 SERVICE_NAME: Final = "taoloop.api.v1.ActionService"
 

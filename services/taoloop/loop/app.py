@@ -18,7 +18,7 @@ from taoloop.loop.tool_directory import ToolDirectory
 from taoloop.wire.channel import connect
 from taoloop.wire.clients import ActionClient, ObservationClient, ThoughtClient
 from taoloop.wire.component import Component
-from taoloop.wire.redis_link import redis_link
+from taoloop.wire.redis.redis_link import redis_link
 
 
 @asynccontextmanager

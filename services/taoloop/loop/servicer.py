@@ -26,8 +26,8 @@ from taoloop.plan.running import (
     SubmitRequest,
     WatchRequest,
 )
-from taoloop.wire.codec import decode, encode
 from taoloop.wire.context import incoming_call
+from taoloop.wire.records.codec import decode, encode
 
 SERVICE_NAME: Final = "taoloop.api.v1.LoopService"
 # The stubs type the context by the reply of the synchronous API; nothing here depends on it.

@@ -15,8 +15,8 @@ from taoloop.core.clock import Clock
 from taoloop.core.errors import DeadlineExceeded, FeatureNotServed, FieldViolation, InvalidRequest
 from taoloop.observation.metering import MeteredObserver
 from taoloop.plan.observing import ObserveRequest
-from taoloop.wire.codec import decode, encode
 from taoloop.wire.context import incoming_call
+from taoloop.wire.records.codec import decode, encode
 
 MAX_BATCH_ITEMS: Final = 256
 """Most results that one ObserveBatch may hold."""

@@ -24,7 +24,7 @@ from taoloop.thought.thinker import Thinker
 from taoloop.thought.worker import ThoughtWorker, WorkerConfig
 from taoloop.tools.served_catalogue import read_catalogue
 from taoloop.wire.component import Component
-from taoloop.wire.redis_link import redis_link
+from taoloop.wire.redis.redis_link import redis_link
 
 
 @asynccontextmanager

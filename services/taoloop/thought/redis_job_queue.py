@@ -21,8 +21,8 @@ from taoloop.core.telemetry import Telemetry, names
 from taoloop.thought.job_codec import JobCodec, UnreadableEntry
 from taoloop.thought.model import ThinkJob, ThinkReply
 from taoloop.thought.queue_keys import QueueKeys
-from taoloop.wire.redis_link import RedisLink
-from taoloop.wire.redis_replies import stream_entries
+from taoloop.wire.redis.redis_link import RedisLink
+from taoloop.wire.redis.redis_replies import stream_entries
 
 READ_COUNT: Final = 64
 READ_BLOCK_SECONDS: Final = 1.0

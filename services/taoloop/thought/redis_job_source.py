@@ -15,8 +15,8 @@ from taoloop.thought.job_codec import JobCodec, UnreadableEntry
 from taoloop.thought.model import Lease, ThinkFailure, ThinkReply
 from taoloop.thought.queue_keys import QueueKeys
 from taoloop.thought.redis_job_queue import script
-from taoloop.wire.redis_link import RedisLink
-from taoloop.wire.redis_replies import stream_entries
+from taoloop.wire.redis.redis_link import RedisLink
+from taoloop.wire.redis.redis_replies import stream_entries
 
 T = TypeVar("T")
 

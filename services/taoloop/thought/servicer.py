@@ -15,8 +15,8 @@ from taoloop.plan.thinking import CheckPlanRequest, ThinkRequest, ThinkResponse
 from taoloop.thought.front import ThoughtFront
 from taoloop.thought.job_codec import RecordCodec
 from taoloop.thought.plan_checking import PlanChecking
-from taoloop.wire.codec import decode, encode
 from taoloop.wire.context import incoming_call
+from taoloop.wire.records.codec import decode, encode
 
 RecordT = TypeVar("RecordT")
 

@@ -17,8 +17,8 @@ from taoloop.core.settings import GrpcSettings
 from taoloop.core.telemetry import Telemetry, names
 from taoloop.core.telemetry.tracing import mark_failed
 from taoloop.wire.channel_arguments import client_arguments
-from taoloop.wire.codec import RecordNotEncodable, decode, encode, invalid_request
 from taoloop.wire.metadata import checked, outgoing
+from taoloop.wire.records.codec import RecordNotEncodable, decode, encode, invalid_request
 from taoloop.wire.status import from_rpc_error
 
 ReplyT = TypeVar("ReplyT")

@@ -14,7 +14,7 @@ from google.rpc import code_pb2, error_details_pb2, status_pb2
 
 from taoloop.core import errors
 from taoloop.core.errors import TaoError
-from taoloop.wire.scalars import duration_fields, duration_seconds
+from taoloop.wire.records.scalars import duration_fields, duration_seconds
 
 DOMAIN: Final = "taoloop.dev"
 DETAILS_KEY: Final = "grpc-status-details-bin"

@@ -20,9 +20,9 @@ from taoloop.plan.running import RunEvent, RunRequest, RunResponse
 from taoloop.plan.task import Task
 from taoloop.wire.channel import Channel, connect
 from taoloop.wire.clients import LoopClient, ObservationClient
-from taoloop.wire.codec import decode, encode
 from taoloop.wire.component import Component
 from taoloop.wire.context import incoming_call
+from taoloop.wire.records.codec import decode, encode
 from taoloop.wire.server import Serving, serving
 
 Observe = Callable[[ObserveRequest, CallContext], Awaitable[ObservationResult]]

@@ -13,7 +13,7 @@ from taoloop.core.clock import Clock
 from taoloop.core.deadlines import Deadline
 from taoloop.core.exact_json import JsonSyntaxError, dumps, loads
 from taoloop.core.logs import EventLog
-from taoloop.wire.redis_link import RedisLink
+from taoloop.wire.redis.redis_link import RedisLink
 
 # The hash outlives the longest sensible breaker; each entry has its own time, so that this only clears up.
 OPEN_LIFE_SECONDS: Final = 3600

@@ -13,8 +13,8 @@ from taoloop.core.deadlines import Deadline
 from taoloop.core.errors import RequestIdReused, RunConflict, UnknownRun
 from taoloop.loop.ports import NewRun
 from taoloop.plan.running import RunEvent
-from taoloop.wire.redis_link import RedisLink
-from taoloop.wire.redis_replies import stream_entries
+from taoloop.wire.redis.redis_link import RedisLink
+from taoloop.wire.redis.redis_replies import stream_entries
 
 FOLLOW_BLOCK_SECONDS: Final = 1.0
 READ_COUNT: Final = 256

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from taoloop.action.policies.retry import LEAST_ATTEMPT_SECONDS, READ_DEFAULT, Failure, Moment, RetryPolicy, Stop
-from taoloop.action.retry_after import retry_after_seconds
+from taoloop.action.policies.retry_after import retry_after_seconds
 from taoloop.action.transports.http_request import RequestRefused, build_request
 from taoloop.core.faults import FaultCode
 from taoloop.evaluation.cases.adapters.refusing import rejected

@@ -10,12 +10,12 @@ from typing import Final
 
 from taoloop.core.exact_json import JsonValue
 from taoloop.plan.task import InputReason
-from taoloop.thought.planners.graph.mentions import Mention, MentionKind
+from taoloop.thought.planners.graph.language.mentions import Mention, MentionKind
+from taoloop.thought.planners.graph.language.text import Word
+from taoloop.thought.planners.graph.language.vocabulary import PLACE_WORDS
 from taoloop.thought.planners.graph.reading import Reading, Unread, read
 from taoloop.thought.planners.graph.slots import DIRECTION_WORDS, Slot, SlotClass
-from taoloop.thought.planners.graph.text import Word
 from taoloop.thought.planners.graph.view import Place, RequestView
-from taoloop.thought.planners.graph.vocabulary import PLACE_WORDS
 
 _K = MentionKind
 _ANY_TOKEN: Final = dict.fromkeys((_K.ID, _K.TIME, _K.NUMBER, _K.CODE, _K.QUOTED, _K.DATE, _K.NAME), 0.85)

@@ -14,7 +14,8 @@ from taoloop.plan.thinking import CompletedStep
 from taoloop.thought.planners.graph.candidates import Candidate
 from taoloop.thought.planners.graph.fill import Filling, fill, is_listed
 from taoloop.thought.planners.graph.index import PlannerIndex, ToolView
-from taoloop.thought.planners.graph.mentions import Mention
+from taoloop.thought.planners.graph.language.mentions import Mention
+from taoloop.thought.planners.graph.language.text import name_keys
 from taoloop.thought.planners.graph.reading import Unread
 from taoloop.thought.planners.graph.slots import Slot
 from taoloop.thought.planners.graph.sources import (
@@ -27,7 +28,6 @@ from taoloop.thought.planners.graph.sources import (
     from_state,
     is_identifying,
 )
-from taoloop.thought.planners.graph.text import name_keys
 from taoloop.thought.planners.graph.view import Place, RequestView
 
 MAX_STEPS: Final = 7

@@ -9,10 +9,10 @@ from typing import Final
 
 from taoloop.thought.planners.graph.chain import Budget, Chaining, Draft, Missing, Step
 from taoloop.thought.planners.graph.index import ToolView
+from taoloop.thought.planners.graph.language.segment import Clause
+from taoloop.thought.planners.graph.language.vocabulary import CHANGING_WORDS
 from taoloop.thought.planners.graph.rank import Intent, Ranked, rank, read_intent
-from taoloop.thought.planners.graph.segment import Clause
 from taoloop.thought.planners.graph.view import Place
-from taoloop.thought.planners.graph.vocabulary import CHANGING_WORDS
 
 # Set by hand on the example tasks; to be fitted on generated data.
 MINIMUM_FIT: Final = 0.3

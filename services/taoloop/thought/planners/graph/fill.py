@@ -9,7 +9,7 @@ from typing import Final
 from taoloop.plan.task import InputReason
 from taoloop.thought.planners.graph.candidates import Candidate, candidates
 from taoloop.thought.planners.graph.index import ToolView
-from taoloop.thought.planners.graph.mentions import Mention
+from taoloop.thought.planners.graph.language.mentions import Mention
 from taoloop.thought.planners.graph.reading import Unread
 from taoloop.thought.planners.graph.slots import Slot
 from taoloop.thought.planners.graph.view import Place, RequestView

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from taoloop.core import pointers
+from taoloop.thought.planners.graph.language.text import keys, name_keys
+from taoloop.thought.planners.graph.language.vocabulary import CHINESE_WRITING_WORDS, STOP_WORDS, WRITING_WORDS
 from taoloop.thought.planners.graph.slots import Slot, compile_groups, compile_slots
-from taoloop.thought.planners.graph.text import keys, name_keys
-from taoloop.thought.planners.graph.vocabulary import CHINESE_WRITING_WORDS, STOP_WORDS, WRITING_WORDS
 from taoloop.tools.schema_paths import Shape, types_at
 from taoloop.tools.signature import Effect, ToolSignature
 

@@ -10,10 +10,11 @@ from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.plan.model import Decision, DecisionKind, Reasoning, ThoughtPlan
 from taoloop.plan.task import InputReason, Permissions
 from taoloop.plan.thinking import Answer, CompletedStep, Escalation, NeedInput, Refusal, RefusalReason, ThinkRequest
-from taoloop.thought.planners.graph import records, wording
+from taoloop.thought.planners.graph import records
 from taoloop.thought.planners.graph.chain import Chaining, Missing, Step, done_before
 from taoloop.thought.planners.graph.decide import Ask, Block, Call, Forbidden, Nothing, TooMuch, decide
 from taoloop.thought.planners.graph.index import PlannerIndex
+from taoloop.thought.planners.graph.language import wording
 from taoloop.thought.planners.graph.view import RequestView, read_request
 from taoloop.tools.catalogue import Catalogue
 

@@ -10,8 +10,8 @@ from enum import StrEnum
 from typing import Final
 
 from taoloop.thought.planners.graph.index import PlannerIndex, ToolView
-from taoloop.thought.planners.graph.text import Word, is_chinese
-from taoloop.thought.planners.graph.vocabulary import (
+from taoloop.thought.planners.graph.language.text import Word, is_chinese
+from taoloop.thought.planners.graph.language.vocabulary import (
     CHINESE_QUESTION_WORDS,
     CHINESE_READING_WORDS,
     CHINESE_WRITING_WORDS,

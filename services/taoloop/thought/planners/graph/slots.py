@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from taoloop.core import pointers
 from taoloop.core.exact_json import ABSENT, Json, JsonValue
-from taoloop.thought.planners.graph.text import keys, name_keys
-from taoloop.thought.planners.graph.vocabulary import (
+from taoloop.thought.planners.graph.language.text import keys, name_keys
+from taoloop.thought.planners.graph.language.vocabulary import (
     DATE_WORDS,
     FROM_WORDS,
     ID_WORDS,

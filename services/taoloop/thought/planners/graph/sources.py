@@ -21,12 +21,12 @@ from taoloop.plan.model import (
 from taoloop.plan.task import InputReason
 from taoloop.thought.planners.graph.candidates import Candidate
 from taoloop.thought.planners.graph.index import OutputField, ToolView
-from taoloop.thought.planners.graph.mentions import Mention
+from taoloop.thought.planners.graph.language.mentions import Mention
+from taoloop.thought.planners.graph.language.text import name_keys
+from taoloop.thought.planners.graph.language.vocabulary import ID_WORDS
 from taoloop.thought.planners.graph.reading import Reading, Unread, read
 from taoloop.thought.planners.graph.slots import Slot, SlotClass
-from taoloop.thought.planners.graph.text import name_keys
 from taoloop.thought.planners.graph.view import RequestView
-from taoloop.thought.planners.graph.vocabulary import ID_WORDS
 from taoloop.tools.schema_paths import incompatibility
 
 Source = QuerySpan | StatePath | StepOutput | ContractValue | InputValue

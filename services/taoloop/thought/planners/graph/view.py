@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from taoloop.core.exact_json import ABSENT, Json, JsonValue
 from taoloop.plan.task import ProvidedInput, Role
 from taoloop.plan.thinking import CompletedStep, ThinkRequest
-from taoloop.thought.planners.graph.mentions import Mention
-from taoloop.thought.planners.graph.segment import Clause, segment
-from taoloop.thought.planners.graph.spans import find_mentions
-from taoloop.thought.planners.graph.text import Word, is_chinese, words
+from taoloop.thought.planners.graph.language.mentions import Mention
+from taoloop.thought.planners.graph.language.segment import Clause, segment
+from taoloop.thought.planners.graph.language.spans import find_mentions
+from taoloop.thought.planners.graph.language.text import Word, is_chinese, words
 from taoloop.values.conversions import ConversionContext
 
 Place = tuple[int, int]

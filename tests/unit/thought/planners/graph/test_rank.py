@@ -3,8 +3,8 @@
 import pytest
 
 from taoloop.thought.planners.graph.index import PlannerIndex
+from taoloop.thought.planners.graph.language.text import words
 from taoloop.thought.planners.graph.rank import Intent, rank, read_intent
-from taoloop.thought.planners.graph.text import words
 from taoloop.tools.catalogue import Catalogue
 from taoloop.tools.signature import Effect, ToolSignature
 

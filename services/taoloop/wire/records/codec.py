@@ -15,7 +15,7 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
 from taoloop.core.errors import FieldViolation, InvalidRequest
-from taoloop.wire.record_plan import FieldPlan, RecordPlan, record_plan
+from taoloop.wire.records.record_plan import FieldPlan, RecordPlan, record_plan
 
 MessageT = TypeVar("MessageT", bound=Message)
 RecordT = TypeVar("RecordT")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taoloop.thought.planners.graph.segment import MAX_CLAUSES, segment
+from taoloop.thought.planners.graph.language.segment import MAX_CLAUSES, segment
 
 
 def _texts(text: str) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 from google.protobuf.descriptor import Descriptor, FieldDescriptor, OneofDescriptor
 
 from taoloop.core.exact_json import ABSENT
-from taoloop.wire import scalars
+from taoloop.wire.records import scalars
 
 Convert = Callable[[Any], Any]
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from taoloop.thought.planners.graph.date_words import DATE_OR_RANGE
-from taoloop.thought.planners.graph.mentions import Mention, MentionKind
-from taoloop.thought.planners.graph.vocabulary import (
+from taoloop.thought.planners.graph.language.date_words import DATE_OR_RANGE
+from taoloop.thought.planners.graph.language.mentions import Mention, MentionKind
+from taoloop.thought.planners.graph.language.vocabulary import (
     CHINESE_PLACE_TAILS,
     PERSON_CUES,
     PLACE_CUES,

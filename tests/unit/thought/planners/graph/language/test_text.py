@@ -2,7 +2,7 @@
 
 import pytest
 
-from taoloop.thought.planners.graph.text import keys, name_keys, stem, words
+from taoloop.thought.planners.graph.language.text import keys, name_keys, stem, words
 
 
 @pytest.mark.parametrize(

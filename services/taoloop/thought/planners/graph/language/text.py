@@ -6,7 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from taoloop.thought.planners.graph.vocabulary import CONTENT_PAIRS, FUNCTION_CHARACTERS, LONE_VERBS, STOP_WORDS
+from taoloop.thought.planners.graph.language.vocabulary import (
+    CONTENT_PAIRS,
+    FUNCTION_CHARACTERS,
+    LONE_VERBS,
+    STOP_WORDS,
+)
 
 _RUN = re.compile(r"[Ee]-[Mm]ails?|[A-Za-z]+|[0-9]+|[\u3400-\u4dbf\u4e00-\u9fff]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

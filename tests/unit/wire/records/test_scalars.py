@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from taoloop.api.v1 import types_pb2
 from taoloop.tools.signature import Effect
-from taoloop.wire import scalars
+from taoloop.wire.records import scalars
 
 _NANOS = 1_000_000_000
 # Below 2**22 seconds a float tells nanoseconds apart.

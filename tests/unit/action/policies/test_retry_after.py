@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from taoloop.action.retry_after import retry_after_seconds
+from taoloop.action.policies.retry_after import retry_after_seconds
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taoloop.thought.planners.graph.mentions import MentionKind
-from taoloop.thought.planners.graph.spans import MAX_MENTIONS, find_mentions
+from taoloop.thought.planners.graph.language.mentions import MentionKind
+from taoloop.thought.planners.graph.language.spans import MAX_MENTIONS, find_mentions
 
 
 def _found(text: str) -> list[tuple[str, str]]:

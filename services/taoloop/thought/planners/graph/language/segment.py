@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from taoloop.thought.planners.graph.vocabulary import (
+from taoloop.thought.planners.graph.language.vocabulary import (
     CHINESE_CLAUSE_VERBS,
     CLAUSE_CONNECTIVES,
     READING_WORDS,

@@ -27,7 +27,7 @@ from taoloop.plan.running import RunEvent, RunRequest
 from taoloop.plan.task import Permissions, Role, Task, Turn
 from taoloop.plan.thinking import CheckPlanRequest, ThinkRequest, ThinkResponse
 from taoloop.tools.signature import Effect, Trust
-from taoloop.wire.codec import RecordNotEncodable, decode, encode
+from taoloop.wire.records.codec import RecordNotEncodable, decode, encode
 
 _MOMENT = datetime(2026, 3, 1, 9, 30, 0, 123456, tzinfo=UTC)
 

@@ -1,0 +1,1 @@
+"""Records to messages and back: one compiled plan for each pair of classes."""

@@ -1,0 +1,1 @@
+"""Redis as part of the wire: streams carry what gRPC carries elsewhere."""
