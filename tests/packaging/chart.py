@@ -25,6 +25,7 @@ WITH_EVERYTHING = (
     "action.bases.orders=https://orders.example",
     "action.egressAllow[0]=10.0.0.0/8",
     "action.toolSecrets=tool-secrets",
+    "action.jobHandleSecret=job-handles",
     "telemetry.otlpEndpoint=http://collector:4317",
     "catalogue.bundle=text",
 )

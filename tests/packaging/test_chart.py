@@ -213,6 +213,11 @@ def test_secrets_come_by_reference_only() -> None:
     assert variables["TAOLOOP_LEDGER__URL"]["valueFrom"] == {"secretKeyRef": {"name": "taoloop-ledger", "key": "url"}}
     board = variables["TAOLOOP_BOARD__REDIS__URL"]
     assert board["valueFrom"] == {"secretKeyRef": {"name": "taoloop-redis", "key": "url"}}
+    assert "TAOLOOP_JOB_HANDLE_KEY" not in variables
+    sealed = {
+        entry["name"]: entry for entry in container(deployments(("action.jobHandleSecret=seal",))["action"])["env"]
+    }
+    assert sealed["TAOLOOP_JOB_HANDLE_KEY"]["valueFrom"] == {"secretKeyRef": {"name": "seal", "key": "key"}}
 
 
 def test_bundle_becomes_the_mounted_config_map_and_its_change_starts_new_pods() -> None:

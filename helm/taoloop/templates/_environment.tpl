@@ -44,6 +44,10 @@
 {{- with .values.bases }}
 - {name: TAOLOOP_BASES, value: {{ . | toJson | quote }}}
 {{- end }}
+{{- with .values.jobHandleSecret }}
+- name: TAOLOOP_JOB_HANDLE_KEY
+  valueFrom: {secretKeyRef: {name: {{ . }}, key: key}}
+{{- end }}
 {{- with .values.egressAllow }}
 - {name: TAOLOOP_EGRESS__ALLOW, value: {{ . | toJson | quote }}}
 {{- end }}
