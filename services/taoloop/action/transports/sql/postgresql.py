@@ -57,8 +57,8 @@ class PostgresqlDatabase:
                 "lock_timeout": milliseconds,
                 "idle_in_transaction_session_timeout": milliseconds,
                 "TimeZone": "UTC",
-                # A cancel request that arrives between two messages of the protocol is lost, and the statement would run
-                # on for a client that has closed its connection: the server looks every second (PostgreSQL 14 and later).
+                # A cancel request that arrives between two messages of the protocol is lost, and the statement would
+                # run on for a client that is gone: the server looks every second (PostgreSQL 14 and later).
                 "client_connection_check_interval": "1000",
                 "DateStyle": "ISO, YMD",
                 "IntervalStyle": "iso_8601",
