@@ -218,7 +218,8 @@ async def _play(tools: MockTools, listen: str, *, as_json: bool) -> None:
 def _finding_json(finding: Finding) -> JsonValue:
     from taoloop.cli.records import record_json
 
-    return record_json(finding)
+    # A program wants the place of every finding, also where it is the first of the file.
+    return {**record_json(finding), "line": finding.line, "column": finding.column}
 
 
 def _summary_json(tool: CompiledTool) -> dict[str, JsonValue]:
