@@ -26,9 +26,9 @@ from taoloop.core import exact_json
 from taoloop.core.calls import CallContext
 from taoloop.core.clock import Clock
 from taoloop.core.deadlines import Deadline
-from taoloop.core.errors import CatalogueInvalid
+from taoloop.core.errors import CatalogueMismatch
 from taoloop.core.exact_json import ABSENT, Json
-from taoloop.core.faults import Fault, FaultCode
+from taoloop.core.faults import Fault
 from taoloop.core.logs import EventLog, log_context
 from taoloop.core.telemetry import Telemetry, names
 from taoloop.core.telemetry.names import Attribute, Operation
@@ -117,16 +117,12 @@ class Executor:
         ledger keeps it; for reads this process does, for a while, and makes the call again afterwards.
 
         Raises:
-            CatalogueInvalid: CATALOGUE_MISMATCH, the request was planned against another catalogue.
+            CatalogueMismatch: The request was planned against another catalogue.
             RequestIdReused: The id came before with another request.
             BackendUnavailable: The ledger does not answer; a write was not made.
         """
         if request.catalogue_digest not in {"", self._catalogue.digest}:
-            raise CatalogueInvalid(
-                "The call was planned against another catalogue.",
-                reason=FaultCode.CATALOGUE_MISMATCH,
-                metadata={"expected": self._catalogue.digest, "actual": request.catalogue_digest[:64]},
-            )
+            raise CatalogueMismatch.of(request.catalogue_digest[:64], self._catalogue.digest)
         tool = self._catalogue.compiled(request.tool) if request.tool in self._catalogue else None
         label = request.tool if tool is not None else _UNKNOWN_TOOL_LABEL
         began = self._clock.monotonic()

@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from typing import Final
 
-from taoloop.core.errors import CatalogueInvalid, FieldViolation, InvalidRequest
+from taoloop.core.errors import CatalogueMismatch, FieldViolation, InvalidRequest
 from taoloop.core.exact_json import ABSENT, JsonEncodeError, JsonValue, dumps
 from taoloop.core.faults import FaultCode
 from taoloop.observation.compiled import ContractChecks, compile_checks
@@ -51,7 +51,7 @@ class Observer:
 
         Raises:
             InvalidRequest: INVALID_REQUEST, the request has no result.
-            CatalogueInvalid: CATALOGUE_MISMATCH, the run is pinned to another catalogue.
+            CatalogueMismatch: The run is pinned to another catalogue.
         """
         result = request.result
         if result is None:
@@ -103,11 +103,7 @@ class Observer:
     def _pinned(self, digest: str) -> Catalogue:
         catalogue = self._catalogues.current()
         if digest and digest != catalogue.digest:
-            raise CatalogueInvalid(
-                f"The run is pinned to catalogue {digest}; this service has {catalogue.digest}.",
-                reason="CATALOGUE_MISMATCH",
-                metadata={"wanted_digest": digest, "served_digest": catalogue.digest},
-            )
+            raise CatalogueMismatch.of(digest, catalogue.digest)
         with self._caches:
             if catalogue.digest != self._catalogue_digest:
                 self._forget_changed(catalogue)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeAlias
 
 from taoloop.core.exact_json import ABSENT, Json
 from taoloop.core.faults import Fault
@@ -214,23 +215,7 @@ class RunEvent:
     """When it was written."""
     host_epoch: int = 0
     """Number of the host that wrote it; grows when another host takes the run over."""
-    body: (
-        RunStarted
-        | ThoughtMade
-        | StepStarted
-        | ActionReturned
-        | ResultObserved
-        | CorrectionMade
-        | WaitingBegan
-        | LimitReached
-        | ApprovalRequired
-        | InputRequired
-        | Answer
-        | RunResumed
-        | RunFinished
-        | StepSkipped
-        | None
-    ) = None
+    body: EventBody | None = None
     """What happened."""
 
 
@@ -394,3 +379,22 @@ class RunFinished:
     """What it consumed."""
     duration_seconds: float | None = None
     """How long it took, without the time spent waiting for people."""
+
+
+EventBody: TypeAlias = (
+    RunStarted
+    | ThoughtMade
+    | StepStarted
+    | ActionReturned
+    | ResultObserved
+    | CorrectionMade
+    | WaitingBegan
+    | LimitReached
+    | ApprovalRequired
+    | InputRequired
+    | Answer
+    | RunResumed
+    | RunFinished
+    | StepSkipped
+)
+"""What can happen in a run."""

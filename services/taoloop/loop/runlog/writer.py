@@ -3,46 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TypeAlias
 
 from taoloop.core.clock import Clock
 from taoloop.core.deadlines import Deadline
 from taoloop.loop.ports import RunLog
 from taoloop.loop.state import RunState
-from taoloop.plan.running import (
-    ActionReturned,
-    ApprovalRequired,
-    CorrectionMade,
-    InputRequired,
-    LimitReached,
-    ResultObserved,
-    RunEvent,
-    RunFinished,
-    RunResumed,
-    RunStarted,
-    StepSkipped,
-    StepStarted,
-    ThoughtMade,
-    WaitingBegan,
-)
-from taoloop.plan.thinking import Answer
-
-EventBody: TypeAlias = (
-    RunStarted
-    | ThoughtMade
-    | StepStarted
-    | ActionReturned
-    | ResultObserved
-    | CorrectionMade
-    | WaitingBegan
-    | LimitReached
-    | ApprovalRequired
-    | InputRequired
-    | Answer
-    | RunResumed
-    | RunFinished
-    | StepSkipped
-)
+from taoloop.plan.running import EventBody, RunEvent
 
 
 class RunWriter:
