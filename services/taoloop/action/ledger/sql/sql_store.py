@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from taoloop.action.ledger.sql.migrations import migrate
@@ -17,6 +17,7 @@ from taoloop.core.clock import Clock
 from taoloop.core.errors import BackendUnavailable, ConfigurationError
 
 TIMEOUT_SECONDS: Final = 5.0
+_LOCKED_TRIES: Final = 3
 """For a connection, a statement, a lock and a place in the pool, each."""
 
 
@@ -71,13 +72,29 @@ async def sql_store(url: str, clock: Clock) -> AsyncIterator[SqlStore]:
     engine = _engine(url)
     try:
         with translated():
-            async with engine.begin() as connection:
-                await migrate(connection)
+            await _migrate(engine)
             async with engine.connect() as connection:
                 is_durable = await _promises_durability(connection)
         yield SqlStore(engine, clock, is_durable=is_durable)
     finally:
         await engine.dispose()
+
+
+async def _migrate(engine: AsyncEngine) -> None:
+    """Bring the tables to this version, in one transaction that a repeat begins anew.
+
+    SQLite's lock is not fair: of several processes that start at once, and switch the file to WAL, one may find it
+    locked for longer than it waits although each of the others was brief. So it asks again.
+    """
+    for tries_left in reversed(range(_LOCKED_TRIES)):
+        try:
+            async with engine.begin() as connection:
+                await migrate(connection)
+        except OperationalError:
+            if engine.dialect.name != "sqlite" or not tries_left:
+                raise
+        else:
+            return
 
 
 @contextmanager
