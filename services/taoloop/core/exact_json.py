@@ -12,6 +12,7 @@ from json.encoder import encode_basestring
 from typing import Final, TypeGuard
 
 import jiter
+import orjson
 from typing_extensions import TypeAliasType
 
 MAX_DEPTH: Final = 64
@@ -24,7 +25,7 @@ MAX_INTEGER_DIGITS: Final = 4300
 class Absent(Enum):
     """The type of `ABSENT`: no JSON value at all, the empty string on the wire; `None` is JSON null."""
 
-    ABSENT = ""
+    ABSENT = frozenset[None]()  # what no JSON writer takes: an enum is written as its value
 
     def __repr__(self) -> str:
         return "ABSENT"
@@ -92,8 +93,8 @@ def loads(text: str | bytes, *, max_depth: int = MAX_DEPTH, max_bytes: int | Non
 def dumps(value: object, *, max_depth: int = MAX_DEPTH) -> str:
     """Write a value as compact JSON on one line; keys keep their order, a `Decimal` its digits.
 
-    Accepted are None, bool, int, float (written as its shortest `repr`), `Decimal`, str, list, tuple and
-    mappings with str keys. Line separators inside strings are escaped, so that every reader of JSON lines
+    Accepted are None, bool, int, float (written with the fewest digits that read back as it), `Decimal`, str, list,
+    tuple and mappings with str keys. Line separators inside strings are escaped, so that every reader of JSON lines
     sees one line.
 
     >>> dumps({"price": Decimal("0.10"), "ids": (1, 2)})
@@ -103,7 +104,14 @@ def dumps(value: object, *, max_depth: int = MAX_DEPTH) -> str:
         JsonEncodeError: NaN, infinity, `ABSENT`, another type, a lone surrogate, an integer above
             `MAX_INTEGER_DIGITS` digits, or nesting above `max_depth`, which a cycle has too.
     """
-    return _encodable(_write(value, max_depth, is_canonical=False))
+    try:
+        written = orjson.dumps(value, _unknown_to_writer, _WRITER_OPTIONS)
+    except orjson.JSONEncodeError:
+        written = b""  # a long integer, or what the careful way names
+    if not written or _may_hide_a_fault(value, written, max_depth):
+        return _encodable(_write(value, max_depth, is_canonical=False))
+    text = written.decode()
+    return text if text.isascii() else _separators_escaped(text)
 
 
 def canonical(value: object, *, max_depth: int = MAX_DEPTH) -> str:
@@ -220,6 +228,43 @@ _TOO_LONG = 10**MAX_INTEGER_DIGITS
 _PLAIN_FROM, _PLAIN_BELOW = -6, 21  # the decimal exponents that ECMAScript writes without an `e`
 
 
+# Dates and data classes are no JSON values here, although the writer knows forms for them.
+_WRITER_OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+
+
+_HARMLESS = frozenset({str, int, bool, type(None), Decimal})
+
+
+def _unknown_to_writer(value: object) -> object:
+    if isinstance(value, Decimal) and value.is_finite():
+        return orjson.Fragment(str(value))
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError
+
+
+def _may_hide_a_fault(value: object, written: bytes, max_depth: int) -> bool:
+    """Tell whether the writer may have taken what is refused: it writes NaN as null and knows no limit of depth."""
+    if written.count(b"[") + written.count(b"{") > max_depth:
+        return True
+    return b"null" in written and _holds_nan_or_infinity(value)
+
+
+def _holds_nan_or_infinity(value: object) -> bool:
+    left = [value]
+    for each in left:  # grows while it is walked
+        if type(each) in _HARMLESS:
+            continue
+        if isinstance(each, float):
+            if not math.isfinite(each):
+                return True
+        elif isinstance(each, Mapping):
+            left.extend(each.values())
+        elif isinstance(each, list | tuple):
+            left.extend(each)
+    return False
+
+
 def _write(value: object, depth_left: int, *, is_canonical: bool) -> str:
     if isinstance(value, str):
         return _string(value)
@@ -251,8 +296,10 @@ def _write_object(members: Mapping[object, object], depth_left: int, *, is_canon
 
 def _string(text: str) -> str:
     quoted = encode_basestring(text)
-    if quoted.isascii():
-        return quoted
+    return quoted if quoted.isascii() else _separators_escaped(quoted)
+
+
+def _separators_escaped(quoted: str) -> str:
     return _LINE_SEPARATORS.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
 
 

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, get_type_hints
 
@@ -237,6 +238,23 @@ def test_the_aliases_stay_whole_in_type_hints() -> None:
     assert get_type_hints(_Record) == {"value": Json, "other": JsonValue}
 
 
-def test_absent_shows_its_name_and_is_the_empty_string_on_the_wire() -> None:
+def test_absent_shows_its_name_and_is_never_written_as_a_value() -> None:
     assert repr(ABSENT) == "ABSENT"
-    assert ABSENT.value == ""
+    with pytest.raises(JsonEncodeError, match="Absent"):
+        dumps({"text": [ABSENT]})
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf"), Decimal("NaN"), Decimal("Infinity")])
+def test_a_number_that_is_not_finite_is_refused_beside_any_null(number: float | Decimal) -> None:
+    with pytest.raises(JsonEncodeError, match="not finite"):
+        dumps({"nothing": None, "in": ({"deep": [1, number]},)})
+
+
+def test_brackets_inside_strings_are_no_nesting() -> None:
+    assert loads(dumps(["[" * 1000])) == ["[" * 1000]
+
+
+@pytest.mark.parametrize("value", [datetime(2026, 1, 1, tzinfo=UTC), {1, 2}, b"bytes", object()])
+def test_what_is_no_json_value_is_refused_by_its_type(value: object) -> None:
+    with pytest.raises(JsonEncodeError, match=type(value).__name__):
+        dumps([value])
