@@ -36,6 +36,10 @@ def metadata(value: str) -> dict[str, Any]:
     return {"kind": "grpc_metadata", "key": "x-note", "value": value}
 
 
+def normalise(case_type: str, value: Any, **more: Any) -> dict[str, Any]:
+    return {"kind": "normalise", "type": case_type, "value": value, **more}
+
+
 REFUSED_METADATA = {"outcome": "rejected", "error_class": "invalid_metadata", "executed": False}
 TOO_LARGE = {"status": "error", "error_class": "message_too_large", "attempts": 1, "breaker_failures": 0}
 
@@ -203,6 +207,62 @@ ROWS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         {"kind": "path_param", "template": "/u/{id}/x", "params": {"id": "a/b"}},
         {"outcome": "accepted", "path": "/u/a%2Fb/x"},
     ),
+    ("a point that groups or parts", normalise("number", "1.234"), {"error_class": "ambiguous_number"}),
+    ("a number of India", normalise("number", "12,34,567.5"), {"value": "1234567.5"}),
+    ("a number by its region", normalise("number", "1'234.50", locale="de-CH"), {"value": "1234.50"}),
+    ("a locale that settles nothing", normalise("number", "1,5", locale="en-ZA"), {"value": "1.5"}),
+    ("words for a number", normalise("number", "many"), {"error_class": "not_a_number"}),
+    ("a look-alike degree", normalise("temperature", "25℃", to="K"), {"value": 298.15}),
+    ("a degree of no scale", normalise("temperature", "25°", to="K"), {"error_class": "ambiguous_temperature"}),
+    ("below absolute zero", normalise("temperature", "-1 K", to="°C"), {"error_class": "out_of_range"}),
+    ("another dimension", normalise("temperature", "25 kg", to="K"), {"error_class": "wrong_unit"}),
+    ("no unit of ours", normalise("length", "1 km", to="parsec"), {"error_class": "unknown_unit"}),
+    ("a difference in kelvin", normalise("temperature_difference", "9 °F", to="K"), {"value": 5}),
+    ("megabytes are a million bytes", normalise("data", "1 MB", to="B"), {"value": 1000000}),
+    ("mebibytes are not", normalise("data", "1 MiB", to="B"), {"value": 1048576}),
+    ("a letter case that no prefix has", normalise("data", "1 mb", to="B"), {"error_class": "unknown_unit"}),
+    ("a day that is no month", normalise("date", "08/25/2023", order="dmy"), {"error_class": "invalid_date"}),
+    ("a short year", normalise("date", "05.08.23", order="DMY"), {"error_class": "ambiguous_date"}),
+    ("no date at all", normalise("date", "soon"), {"error_class": "invalid_date"}),
+    (
+        "yesterday west of Greenwich",
+        normalise("datetime", "yesterday at 9am", reference="2026-03-01T23:00:00-05:00"),
+        {"value": "2026-02-28T09:00:00-05:00"},
+    ),
+    (
+        "a skipped time",
+        normalise("datetime", "2026-03-08 02:30", time_zone="America/New_York"),
+        {"error_class": "invalid_datetime"},
+    ),
+    (
+        "a skipped time, shifted",
+        normalise("datetime", "2026-03-08 02:30", time_zone="America/New_York", gap="forward"),
+        {"value": "2026-03-08T03:30:00-04:00"},
+    ),
+    (
+        "a time that is twice",
+        normalise("datetime", "2026-11-01 01:30", time_zone="America/New_York", gap="forward"),
+        {"error_class": "ambiguous_datetime"},
+    ),
+    ("an epoch in a text", normalise("epoch", "1700000123456"), {"value": "2023-11-14T22:15:23.456Z"}),
+    ("an epoch of no known length", normalise("epoch", 0), {"error_class": "ambiguous_epoch"}),
+    ("an epoch after all time", normalise("epoch", 10**18, unit="s"), {"error_class": "out_of_range"}),
+    ("a confidence without a scale", normalise("confidence", 0.5), {"error_class": "ambiguous_confidence"}),
+    ("more than all", normalise("confidence", "100.1%"), {"error_class": "out_of_range"}),
+    ("an endless confidence", normalise("confidence", "Infinity", scale="percent"), {"error_class": "not_a_number"}),
+    ("an enum in another width", normalise("enum", "ＯＰＥＮ ", values=["open"]), {"value": "open"}),
+    ("an enum that is not known", normalise("enum", "opened", values=["open"]), {"error_class": "unknown_enum_value"}),
+    ("money with too many decimals", normalise("money", "5.5", currency="JPY"), {"error_class": "too_precise"}),
+    ("a sign of two currencies", normalise("money", "¥5"), {"error_class": "ambiguous_money"}),
+    ("a full-width percent sign", normalise("percentage", "65％"), {"value": 65}),
+    ("hours or minutes", normalise("duration", "1:30"), {"error_class": "ambiguous_duration"}),
+    ("unseen characters", normalise("text", "a\u200b \u202eb"), {"value": "a b"}),
+    (
+        "a decimal keeps its last zero",
+        {"kind": "roundtrip", "body": '{"price":10.10,"n":1e2}'},
+        {"next_args_text_contains": "10.10"},
+    ),
+    ("a body that is no JSON", {"kind": "roundtrip", "body": "{"}, {"error_class": "unexpected_content_type"}),
 ]
 
 
@@ -231,6 +291,7 @@ async def test_an_input_of_a_known_kind_is_judged_by_the_product(
         ({"kind": "grpc_size", "limit_bytes": 10, "response_bytes": 1}, "no such limit can be set: "),
         ({"kind": "http_server", "behaviour": "sleep"}, "no server behaves as sleep"),
         ({"kind": "normalise", "type": "colour", "value": "red"}, "the product does not normalise a colour yet"),
+        (normalise("epoch", 5, unit="weeks"), "no contract can declare this: The option unit is one of s, ms, us, ns."),
         ({"kind": "normalise", "type": "date", "value": "1 May", "unit": "s"}, "nothing reads unit of a date"),
     ],
 )

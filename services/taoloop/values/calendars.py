@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import calendar
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, timedelta, tzinfo
 from typing import Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -47,15 +47,16 @@ class Calendar:
     week_start: int = MONDAY
 
     @classmethod
-    def at(cls, reference_time: datetime | None, time_zone: str, week_start: int = MONDAY) -> Self:
-        """Return the calendar of an aware moment in an IANA time zone.
+    def at(cls, reference_time: datetime | None, time_zone: str | tzinfo, week_start: int = MONDAY) -> Self:
+        """Return the calendar of an aware moment in a time zone, given itself or by its IANA name.
 
         Raises:
             ValueRefused: NO_REFERENCE without a moment; UNREADABLE for an unknown time zone.
         """
         if reference_time is None:
             raise ValueRefused(RefusalCode.NO_REFERENCE, "The words are relative, and there is no reference time.")
-        return cls(reference_time.astimezone(zone_of(time_zone)).date(), week_start)
+        zone = zone_of(time_zone) if isinstance(time_zone, str) else time_zone
+        return cls(day_in(reference_time, zone), week_start)
 
     def days(self, offset: int) -> Period:
         """Return the day `offset` days after today."""
@@ -105,6 +106,18 @@ def zone_of(name: str) -> ZoneInfo:
         return ZoneInfo(name or "UTC")
     except (ZoneInfoNotFoundError, ValueError, OSError) as exc:
         raise ValueRefused(RefusalCode.UNREADABLE, "The time zone is no IANA name that is known.") from exc
+
+
+def day_in(moment: datetime, zone: tzinfo) -> date:
+    """Return the day that an aware moment falls on in a time zone.
+
+    Raises:
+        ValueRefused: OUT_OF_RANGE outside of the years 1 to 9999.
+    """
+    try:
+        return moment.astimezone(zone).date()
+    except OverflowError as exc:
+        raise ValueRefused(RefusalCode.OUT_OF_RANGE, "There is no such day.") from exc
 
 
 def day_of(year: int, month: int, day: int) -> date:

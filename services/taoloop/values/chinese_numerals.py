@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Final
 
 from taoloop.values.refusals import unreadable
@@ -25,6 +25,7 @@ CHARACTERS: Final = "".join(sorted({*_DIGITS, *_UNITS, "点", "負", "负"} - se
 
 _ARABIC_TIMES_UNIT = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<units>[十百千万亿萬億]{1,2})")
 _ZEROS = "零〇○"
+_EXACT: Final = Context(prec=10_000)  # the usual 28 digits would round a long number
 
 
 def parse_chinese_number(text: str) -> Decimal:
@@ -38,23 +39,27 @@ def parse_chinese_number(text: str) -> Decimal:
     Raises:
         ValueRefused: UNREADABLE.
     """
-    sign = -1 if text[:1] in {"负", "負"} else 1
-    body = text[1:] if sign < 0 else text
+    is_negative = text[:1] in {"负", "負"}
+    value = _unsigned(text[1:] if is_negative else text)
+    return value.copy_negate() if is_negative else value
+
+
+def _unsigned(body: str) -> Decimal:
     arabic = _ARABIC_TIMES_UNIT.fullmatch(body)
     if arabic is not None:
-        return sign * _times_units(Decimal(arabic["number"]), arabic["units"])
+        return _times_units(Decimal(arabic["number"]), arabic["units"])
     whole, point, fraction = body.partition("点")
     value = Decimal(_whole(whole))
     if point:
         if not fraction or any(character not in _DIGITS for character in fraction):
             raise unreadable("a number")
-        value += Decimal(f"0.{_digit_text(fraction)}")
-    return sign * value
+        value = _EXACT.add(value, Decimal(f"0.{_digit_text(fraction)}"))
+    return value
 
 
 def _times_units(number: Decimal, units: str) -> Decimal:
     for unit in units:
-        number *= _UNITS[unit]
+        number = _EXACT.multiply(number, _UNITS[unit])
     return number
 
 

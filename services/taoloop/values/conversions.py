@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
 from decimal import Decimal
+from importlib.util import find_spec
 from typing import Final, cast
 
-from taoloop.core.exact_json import ABSENT, Absent, Json, JsonValue, dumps, equal
+from taoloop.core.exact_json import ABSENT, Absent, Json, JsonEncodeError, JsonValue, dumps, equal
 from taoloop.values.booleans import parse_boolean
-from taoloop.values.calendars import MONDAY, Calendar
+from taoloop.values.calendars import MONDAY, Calendar, day_in, zone_of
+from taoloop.values.cleaning.texts import clean_text
 from taoloop.values.dates import parse_date, parse_period
-from taoloop.values.datetimes import EpochUnit, format_datetime, parse_datetime, parse_epoch
+from taoloop.values.datetimes import EpochUnit, Gap, epoch_in, normal_datetime, normal_epoch, parse_datetime
 from taoloop.values.emails import parse_email
 from taoloop.values.folding import fold
-from taoloop.values.numbers import DecimalSeparator, decimal_separator_of, parse_number
+from taoloop.values.numbers import DecimalSeparator, decimal_separator_of, exact_number, number_fault
+from taoloop.values.quantities import conversions as quantities
 from taoloop.values.refusals import RefusalCode, ValueRefused, ambiguous, unreadable
 from taoloop.values.written_dates import DateOrder
 
@@ -26,7 +29,7 @@ class ConversionContext:
 
     Attributes:
         reference_time: The moment that relative dates refer to, aware; None refuses relative words.
-        time_zone: IANA name of the user's time zone; empty is UTC.
+        time_zone: IANA name of the user's time zone; empty is the offset of the reference time, without one UTC.
         locale: BCP 47 tag of the user's language; decides the decimal separator where the options do not.
         week_start: First day of a week, 0 for Monday to 6 for Sunday.
     """
@@ -36,6 +39,16 @@ class ConversionContext:
     locale: str = ""
     week_start: int = MONDAY
 
+    def zone(self) -> tzinfo:
+        """Return the time zone of words: the named one, else that of the reference time, else UTC.
+
+        Raises:
+            ValueRefused: UNREADABLE for an unknown time zone.
+        """
+        if not self.time_zone and self.reference_time is not None and self.reference_time.tzinfo is not None:
+            return self.reference_time.tzinfo
+        return zone_of(self.time_zone)
+
     def calendar(self) -> Calendar | None:
         """Return where relative dates count from, or None without a reference time.
 
@@ -44,10 +57,11 @@ class ConversionContext:
         """
         if self.reference_time is None:
             return None
-        return Calendar.at(self.reference_time, self.time_zone, self.week_start)
+        return Calendar.at(self.reference_time, self.zone(), self.week_start)
 
 
 Options = dict[str, JsonValue]
+_MAX_INTEGER_DIGITS: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +71,18 @@ class Conversion:
     Attributes:
         result_types: JSON types that the result can have; empty when the options decide.
         option_names: Names of the options that it knows.
-        apply: Converts one value.
+        apply: Converts one value; the options have no fault.
+        allowed: The values of an option that takes one of a few.
+        fault: Returns what else is wrong with options, in one sentence, or None.
+        format: `format` of the text that it gives; empty for none.
     """
 
     result_types: frozenset[str]
     option_names: frozenset[str]
     apply: Callable[[JsonValue, ConversionContext, Options], JsonValue]
+    allowed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    fault: Callable[[Options], str | None] | None = None
+    format: str = ""
 
 
 def convert(to: str, value: JsonValue, context: ConversionContext, options: Json = ABSENT) -> JsonValue:
@@ -70,14 +90,25 @@ def convert(to: str, value: JsonValue, context: ConversionContext, options: Json
 
     | to | takes | gives | options |
     |---|---|---|---|
-    | `date` | a day; a moment gives its day in the time zone | `YYYY-MM-DD` | `order`: `DMY`, `MDY` |
-    | `datetime` | a moment; an epoch as integer | RFC 3339 in UTC | `order`; `unit`: `s`, `ms`, `us`, `ns` |
+    | `date` | a day; a moment gives its day in the time zone | `YYYY-MM-DD` | `order`: `YMD`, `DMY`, `MDY` |
+    | `datetime` | a moment; an epoch as number or digits | RFC 3339 in UTC | `order`; `unit`: `s`, `ms`, `us`, `ns`;
+      `gap`: `refuse`, `forward` |
     | `date-range` | two days or one period | `YYYY-MM-DD~YYYY-MM-DD` | `order` |
-    | `integer`, `number` | a number, or a text with one | number, as written | `decimal_separator`: `.`, `,` |
+    | `integer`, `number` | a number, or a text with one | number, as written | |
+    | `unit` | a number with its unit | number in `to_unit` | `to_unit`, `unit`, `difference` |
+    | `percentage` | a share with its sign | number on the scale | `scale`: `percent`, `fraction`; `unit` |
+    | `confidence` | a share | fraction, 0 to 1 | `scale` of a bare number: `percent`, `fraction` |
+    | `money` | an amount | number with the currency's decimals; without `currency` an object of `amount` and `currency`
+      | `currency` |
+    | `duration` | a length of time | seconds | `unit` |
     | `boolean` | true, false, or a word for it | boolean | |
     | `string` | any scalar | its JSON spelling; texts stay | |
+    | `text` | a text | the same, cleaned | `html`: `strip` |
     | `email` | one address | the address | |
     | `enum` | a word | the member that it spells | `values`: list, or object from word to member |
+
+    `unit` is the unit of a value that writes none. All that read numbers take `locale`, a BCP 47 tag, and
+    `decimal_separator`, `.` or `,`, which goes before it; without either the context's locale counts.
 
     Raises:
         ValueRefused: The value has not exactly one reading.
@@ -91,19 +122,35 @@ def convert(to: str, value: JsonValue, context: ConversionContext, options: Json
 
 def option_fault(to: str, options: Json) -> str | None:
     """Return what is wrong with the options of a known conversion, in one sentence, or None."""
-    if isinstance(options, Absent):
-        return "The conversion to enum needs `values`." if to == "enum" else None
-    if not isinstance(options, dict):
+    conversion = CONVERSIONS[to]
+    known = {} if isinstance(options, Absent) else options
+    if not isinstance(known, dict):
         return "The options of a conversion are an object."
-    unknown = sorted(options.keys() - CONVERSIONS[to].option_names)
+    unknown = sorted(known.keys() - conversion.option_names)
     if unknown:
         return f"The conversion to {to} has no option {', '.join(unknown)}."
-    for name, allowed in _OPTION_VALUES.items():
-        if name in options and options[name] not in allowed:
+    for name, allowed in conversion.allowed.items():
+        if name in known and known[name] not in allowed:
             return f"The option {name} is one of {', '.join(allowed)}."
-    if to == "enum" and not (isinstance(options.get("values"), list | dict) and options["values"]):
-        return "The conversion to enum needs `values`, a list or an object that is not empty."
-    return None
+    return conversion.fault(known) if conversion.fault is not None else None
+
+
+def result_schema(to: str, options: Json = ABSENT) -> dict[str, JsonValue]:
+    """Return a JSON Schema of what a known conversion gives under options that have no fault.
+
+    >>> result_schema("date")
+    {'type': 'string', 'format': 'date'}
+    """
+    conversion = CONVERSIONS[to]
+    known = options if isinstance(options, dict) else {}
+    if to == "enum":
+        values = known.get("values", [])
+        return {"enum": list(values.values() if isinstance(values, dict) else cast("list[JsonValue]", values))}
+    if to == "money":
+        return {"type": "number"} if "currency" in known else dict(quantities.MONEY_SCHEMA)
+    (name,) = conversion.result_types
+    schema: dict[str, JsonValue] = {"type": name}
+    return schema | ({"format": conversion.format} if conversion.format else {})
 
 
 def _text(value: JsonValue, what: str) -> str:
@@ -123,37 +170,43 @@ def _date(value: JsonValue, context: ConversionContext, options: Options) -> Jso
     except ValueRefused as refused:
         if refused.code is not RefusalCode.UNREADABLE:
             raise
-    moment = parse_datetime(text, context.calendar(), context.time_zone, _order(options))
-    local = Calendar.at(moment, context.time_zone)
-    return local.today.isoformat()
+    moment = parse_datetime(text, context.calendar(), context.zone(), _order(options))
+    return day_in(moment, context.zone()).isoformat()
 
 
 def _datetime(value: JsonValue, context: ConversionContext, options: Options) -> JsonValue:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return format_datetime(parse_epoch(value, cast("EpochUnit | None", options.get("unit"))))
+    unit = cast("EpochUnit | None", options.get("unit"))
+    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        return normal_epoch(value, unit)
     text = _text(value, "a date and time")
-    return format_datetime(parse_datetime(text, context.calendar(), context.time_zone, _order(options)))
+    if (epoch := epoch_in(text, has_unit=unit is not None)) is not None:
+        return normal_epoch(epoch, unit)
+    gap = cast("Gap", options.get("gap", "refuse"))
+    return normal_datetime(text, context.calendar(), context.zone(), _order(options), gap)
 
 
 def _date_range(value: JsonValue, context: ConversionContext, options: Options) -> JsonValue:
     return str(parse_period(_text(value, "a date range"), context.calendar(), _order(options)))
 
 
+def _separator(context: ConversionContext, options: Options) -> DecimalSeparator | None:
+    stated = options.get("decimal_separator")
+    if stated is not None:
+        return cast(DecimalSeparator, stated)
+    return decimal_separator_of(cast(str, options.get("locale", context.locale)))
+
+
 def _number(value: JsonValue, context: ConversionContext, options: Options) -> JsonValue:
-    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
-        return value
-    stated = cast("DecimalSeparator | None", options.get("decimal_separator"))
-    return parse_number(_text(value, "a number"), stated or decimal_separator_of(context.locale))
+    return exact_number(value, _separator(context, options))
 
 
 def _integer(value: JsonValue, context: ConversionContext, options: Options) -> JsonValue:
-    number = _number(value, context, options)
+    number = exact_number(value, _separator(context, options))
     if isinstance(number, int):
         return number
-    exact = Decimal(str(number))
-    if isinstance(value, str) or exact != exact.to_integral_value() or exact.adjusted() > 300:
+    if isinstance(value, str) or number != number.to_integral_value() or number.adjusted() > _MAX_INTEGER_DIGITS:
         raise unreadable("an integer")
-    return int(exact)
+    return int(number)
 
 
 def _boolean(value: JsonValue, _: ConversionContext, __: Options) -> JsonValue:
@@ -168,11 +221,14 @@ def as_text(value: JsonValue) -> str:
     """Return a scalar as text: texts as they are, numbers with their digits as written, `true` and `false`.
 
     Raises:
-        ValueRefused: UNREADABLE for null, an array and an object.
+        ValueRefused: UNREADABLE for null, an array, an object and a number that JSON does not have.
     """
     if value is None or isinstance(value, list | dict):
         raise unreadable("a text")
-    return value if isinstance(value, str) else dumps(value)
+    try:
+        return value if isinstance(value, str) else dumps(value)
+    except JsonEncodeError:
+        raise unreadable("a text") from None
 
 
 def _email(value: JsonValue, _: ConversionContext, __: Options) -> JsonValue:
@@ -200,24 +256,86 @@ def _enum(value: JsonValue, _: ConversionContext, options: Options) -> JsonValue
     raise ValueRefused(RefusalCode.UNREADABLE, "The text is none of the values.", names)
 
 
-_OPTION_VALUES: Final = {"order": ("DMY", "MDY"), "unit": ("s", "ms", "us", "ns"), "decimal_separator": (".", ",")}
+def _clean(value: JsonValue, _: ConversionContext, options: Options) -> JsonValue:
+    text = _text(value, "a text")
+    if options.get("html") == "strip":
+        from taoloop.values.cleaning.html_text import strip_html
+
+        text = strip_html(text)
+    return clean_text(text)
+
+
+def _text_fault(options: Options) -> str | None:
+    if "html" not in options:
+        return None
+    return None if find_spec("nh3") else "The option html needs the library nh3."
+
+
+def _enum_fault(options: Options) -> str | None:
+    values = options.get("values")
+    if "values" not in options:
+        return "The conversion to enum needs `values`."
+    if not (isinstance(values, list | dict) and values):
+        return "The conversion to enum needs `values`, a list or an object that is not empty."
+    return None
+
+
+def _quantity(convert_quantity: quantities.Convert) -> Callable[[JsonValue, ConversionContext, Options], JsonValue]:
+    def apply(value: JsonValue, context: ConversionContext, options: Options) -> JsonValue:
+        return convert_quantity(value, _separator(context, options), options)
+
+    return apply
+
+
+_ORDERS: Final = {"order": ("YMD", "DMY", "MDY")}
+_SEPARATORS: Final = {"decimal_separator": (".", ",")}
+_MOMENTS: Final = {**_ORDERS, "unit": ("s", "ms", "us", "ns"), "gap": ("refuse", "forward")}
+_NUMBER_OPTIONS: Final = "decimal_separator locale"
 
 
 def _entry(
-    result_types: str, option_names: str, apply: Callable[[JsonValue, ConversionContext, Options], JsonValue]
+    result_types: str,
+    option_names: str,
+    apply: Callable[[JsonValue, ConversionContext, Options], JsonValue],
+    allowed: Mapping[str, tuple[str, ...]] | None = None,
+    fault: Callable[[Options], str | None] | None = None,
+    **more: str,
 ) -> Conversion:
-    return Conversion(frozenset(result_types.split()), frozenset(option_names.split()), apply)
+    names = frozenset(option_names.split())
+    return Conversion(frozenset(result_types.split()), names, apply, allowed or {}, fault, **more)
+
+
+def _quantity_entry(
+    option_names: str,
+    convert_quantity: quantities.Convert,
+    fault: Callable[[Options], str | None],
+    allowed: Mapping[str, tuple[str, ...]] | None = None,
+    result_types: str = "number",
+) -> Conversion:
+    return _entry(
+        result_types,
+        f"{option_names} {_NUMBER_OPTIONS}",
+        _quantity(convert_quantity),
+        {**_SEPARATORS, **(allowed or {})},
+        lambda options: number_fault(options) or fault(options),
+    )
 
 
 CONVERSIONS: Final = {
-    "date": _entry("string", "order", _date),
-    "datetime": _entry("string", "order unit", _datetime),
-    "date-range": _entry("string", "order", _date_range),
-    "integer": _entry("integer", "decimal_separator", _integer),
-    "number": _entry("number", "decimal_separator", _number),
+    "date": _entry("string", "order", _date, _ORDERS, format="date"),
+    "datetime": _entry("string", "order unit gap", _datetime, _MOMENTS, format="date-time"),
+    "date-range": _entry("string", "order", _date_range, _ORDERS, format="date-range"),
+    "integer": _entry("integer", _NUMBER_OPTIONS, _integer, _SEPARATORS, number_fault),
+    "number": _entry("number", _NUMBER_OPTIONS, _number, _SEPARATORS, number_fault),
+    "unit": _quantity_entry("unit to_unit difference", quantities.unit, quantities.unit_fault),
+    "percentage": _quantity_entry("scale unit", quantities.percentage, quantities.no_fault, quantities.SHARES),
+    "confidence": _quantity_entry("scale", quantities.confidence, quantities.no_fault, quantities.SCALE),
+    "money": _quantity_entry("currency", quantities.money, quantities.money_fault, result_types=""),
+    "duration": _quantity_entry("unit", quantities.duration, quantities.no_fault, quantities.LENGTHS),
     "boolean": _entry("boolean", "", _boolean),
     "string": _entry("string", "", _string),
-    "email": _entry("string", "", _email),
-    "enum": _entry("", "values", _enum),
+    "text": _entry("string", "html", _clean, {"html": ("strip",)}, _text_fault),
+    "email": _entry("string", "", _email, format="email"),
+    "enum": _entry("", "values", _enum, fault=_enum_fault),
 }
 """Every conversion by its name."""

@@ -10,7 +10,7 @@ from taoloop.values.calendars import Calendar, Period
 from taoloop.values.folding import fold
 from taoloop.values.refusals import RefusalCode, ValueRefused, unreadable
 from taoloop.values.relative_dates import read_relative
-from taoloop.values.written_dates import DAY_WORD, MONTH_WORD, DateOrder, read_written
+from taoloop.values.written_dates import DAY_WORD, MONTH_WORD, DateOrder, read_written, refuse_short_year
 
 _RANGE: Final = tuple(
     re.compile(pattern)
@@ -23,6 +23,7 @@ _RANGE: Final = tuple(
         r"从?(?P<start>.+?) ?(?:至|到) ?(?P<end>.+)",
     )
 )
+_MAX_TEXT: Final = 200
 _MONTH_NAME = re.compile(rf"(?:^| )(?:{MONTH_WORD})(?: |$)")
 _MONTH_DAY = re.compile(rf"(?P<month>{MONTH_WORD}) {DAY_WORD}(?P<year>,? [0-9]{{4}})?$")
 _ONLY_DAY = re.compile(rf"{DAY_WORD}(?:,? [0-9]{{4}})?")
@@ -43,7 +44,7 @@ def parse_date(text: str, calendar: Calendar | None = None, order: DateOrder | N
     Raises:
         ValueRefused: UNREADABLE, AMBIGUOUS, OUT_OF_RANGE or NO_REFERENCE.
     """
-    period = _period(fold(text), calendar, order)
+    period = _period(_folded(text), calendar, order)
     if not period.is_day:
         raise ValueRefused(RefusalCode.AMBIGUOUS, "The text names a period, not a day.", (str(period),))
     return period.start
@@ -59,7 +60,7 @@ def parse_period(text: str, calendar: Calendar | None = None, order: DateOrder |
     Raises:
         ValueRefused: As `parse_date`, and OUT_OF_RANGE when the end comes before the start.
     """
-    folded = fold(text)
+    folded = _folded(text)
     for pattern in _RANGE:
         found = pattern.fullmatch(folded)
         if found is None:
@@ -77,11 +78,19 @@ def parse_period(text: str, calendar: Calendar | None = None, order: DateOrder |
     return _period(folded, calendar, order)
 
 
+def _folded(text: str) -> str:
+    """Fold a text that may name days; no date has so many words that the cost of the patterns counts."""
+    if len(text) > _MAX_TEXT:
+        raise unreadable("a date")
+    return fold(text)
+
+
 def _period(folded: str, calendar: Calendar | None, order: DateOrder | None) -> Period:
     folded = folded.strip(" ,.;")
     written = read_written(folded, order)
     if written is not None:
         return written
+    refuse_short_year(folded, order)
     if calendar is None:
         if _is_relative(folded):
             raise ValueRefused(RefusalCode.NO_REFERENCE, "The words are relative, and there is no reference time.")

@@ -2,82 +2,167 @@
 
 from __future__ import annotations
 
+import math
 import re
-from datetime import UTC, date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
+from decimal import Decimal
+from fractions import Fraction
 from typing import Final, Literal
-from zoneinfo import ZoneInfo
 
 from taoloop.values.calendars import Calendar, day_of, zone_of
 from taoloop.values.dates import parse_date
 from taoloop.values.folding import fold
+from taoloop.values.numbers import bounded
 from taoloop.values.refusals import RefusalCode, ValueRefused, ambiguous, unreadable
 from taoloop.values.times import parse_time, time_of
 from taoloop.values.written_dates import DateOrder
+
+EpochUnit = Literal["s", "ms", "us", "ns"]
 
 _RFC3339 = re.compile(
     r"(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})[Tt ](?P<hour>\d{2}):(?P<minute>\d{2}):(?P<second>\d{2})"
     r"(?:\.(?P<fraction>\d+))?(?:(?P<utc>[Zz])|(?P<sign>[+-])(?P<offset_hours>\d{2}):(?P<offset_minutes>\d{2}))",
     re.ASCII,
 )
-_LOCAL = re.compile(r"(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}(?::\d{2})?)", re.ASCII)
-_EPOCH_UNITS: Final = {10: "s", 13: "ms", 16: "us", 19: "ns"}
-_PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+# The common forms of RFC 3339 and of local times, which the standard library reads in the same way.
+_QUICK = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.(?:\d{3}|\d{6}))?(?:Z|[+-]\d\d:[0-5]\d)?", re.ASCII)
+_LOCAL = re.compile(
+    r"(?P<day>\d{4}-\d{2}-\d{2})[t ](?P<clock>\d{2}:\d{2}(?::\d{2})?)(?:(?<=:\d\d:\d\d)[.,](?P<fraction>\d{1,9}))?"
+    r"(?: ?(?P<zone>z|utc|gmt|[+-]\d{2}(?::?\d{2})?))?",
+    re.ASCII,
+)
+_FINE = re.compile(
+    r"(?P<before>\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d)[.,](?P<fraction>\d{7,9})(?P<behind>(?: ?[Zz+-].{0,8})?)", re.ASCII
+)
+_COMPACT = re.compile(r"(?P<day>\d{8})(?P<clock>\d{6})", re.ASCII)
+_EPOCH_UNITS: Final[dict[int, EpochUnit]] = {10: "s", 13: "ms", 16: "us", 19: "ns"}
+_PER_SECOND: Final[dict[EpochUnit, int]] = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_LEAST_EPOCH_DIGITS: Final = 9
+_MAX_EPOCH: Final = 10**40  # far beyond every moment in nanoseconds
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-EpochUnit = Literal["s", "ms", "us", "ns"]
+_EPOCH_TEXT = re.compile(r"-?\d{1,19}(?:\.\d{1,9})?", re.ASCII)
+_COMPACT_HOUR = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])", re.ASCII)
+_MAX_WORDS: Final = 200
+
+Gap = Literal["refuse", "forward"]
+"""What becomes of a local time that the zone skips: refused, or later by the length of the gap."""
 
 
 def parse_rfc3339(text: str) -> datetime:
     """Read a moment with its offset and return it aware, in UTC.
+
+    >>> parse_rfc3339("2024-05-20T22:30:00+08:00").isoformat()
+    '2024-05-20T14:30:00+00:00'
+
+    Raises:
+        ValueRefused: As `parse_with_offset`.
+    """
+    return parse_with_offset(text).astimezone(UTC)
+
+
+def parse_with_offset(text: str) -> datetime:
+    """Read a moment with its offset and return it aware, in that offset.
 
     A leap second, `24:00` and a fraction finer than microseconds that is not zero are refused: they have no exact
     `datetime`. `-00:00` is read as UTC.
 
     Source: RFC 3339, section 5.6; a space may stand for the T.
 
-    >>> parse_rfc3339("2024-05-20T22:30:00+08:00").isoformat()
-    '2024-05-20T14:30:00+00:00'
-
     Raises:
         ValueRefused: UNREADABLE or OUT_OF_RANGE.
     """
-    found = _RFC3339.fullmatch(text.strip())
+    found = _RFC3339.fullmatch(text.strip()) if len(text) <= _MAX_WORDS else None
     if found is None:
         raise unreadable("a date and time with its offset")
     day = day_of(int(found["year"]), int(found["month"]), int(found["day"]))
     clock = time_of(int(found["hour"]), int(found["minute"]), int(found["second"]))
     clock = clock.replace(microsecond=_microsecond(found["fraction"] or ""), tzinfo=_offset(found))
+    moment = datetime.combine(day, clock)
     try:
-        return datetime.combine(day, clock).astimezone(UTC)
+        moment.astimezone(UTC)
     except OverflowError as exc:
         raise ValueRefused(RefusalCode.OUT_OF_RANGE, "There is no such moment.") from exc
+    return moment
 
 
-def parse_epoch(value: int, unit: EpochUnit | None = None) -> datetime:
+def parse_epoch(value: float | Decimal, unit: EpochUnit | None = None) -> datetime:
     """Return the moment of a count since 1970-01-01T00:00:00Z.
 
-    Without a unit, 10, 13, 16 and 19 digits are seconds, milli-, micro- and nanoseconds; another length and a
-    negative count have no single reading. Nanoseconds are cut to microseconds.
+    Without a unit, 10, 13, 16 and 19 digits before the point are seconds, milli-, micro- and nanoseconds; another
+    length and a negative count have no single reading. What is finer than a microsecond is cut.
 
     Raises:
-        ValueRefused: AMBIGUOUS without a unit, OUT_OF_RANGE outside of the years 1 to 9999.
+        ValueRefused: AMBIGUOUS without a unit, NOT_A_NUMBER, OUT_OF_RANGE outside of the years 1 to 9999.
     """
+    return _epoch(value, unit)[0]
+
+
+def normal_epoch(value: float | Decimal, unit: EpochUnit | None = None) -> str:
+    """Return the moment of a count as RFC 3339 text in UTC, to the nanosecond.
+
+    >>> normal_epoch(1700000123456789012)
+    '2023-11-14T22:15:23.456789012Z'
+
+    Raises:
+        ValueRefused: As `parse_epoch`, and OUT_OF_RANGE for what is finer than a nanosecond.
+    """
+    moment, nanoseconds = _epoch(value, unit)
+    if nanoseconds.denominator != 1:
+        raise ValueRefused(RefusalCode.OUT_OF_RANGE, "The count is finer than a nanosecond.")
+    return format_datetime(moment.replace(microsecond=0), f"{int(nanoseconds):09d}")
+
+
+def _epoch(value: float | Decimal, unit: EpochUnit | None) -> tuple[datetime, Fraction]:
+    """Return the moment, cut to microseconds, and the nanoseconds of its second."""
+    exact = bounded(value, "a moment")
+    if not -_MAX_EPOCH < exact < _MAX_EPOCH:
+        raise ValueRefused(RefusalCode.OUT_OF_RANGE, "There is no such moment.")
     if unit is None:
-        guessed = _EPOCH_UNITS.get(len(str(value))) if value > 0 else None
+        whole = math.floor(exact)
+        guessed = _EPOCH_UNITS.get(len(str(whole))) if whole > 0 else None
         if guessed is None:
             raise ambiguous("a moment", (f"{value} {name}" for name in _PER_SECOND))
-        per_second = _PER_SECOND[guessed]
-    else:
-        per_second = _PER_SECOND[unit]
-    seconds, rest = divmod(value, per_second)
+        unit = guessed
+    seconds, part = divmod(exact if isinstance(exact, int) else Fraction(exact), _PER_SECOND[unit])
+    rest = Fraction(part, _PER_SECOND[unit])
     try:
-        return _EPOCH + timedelta(seconds=seconds, microseconds=rest * 10**6 // per_second)
+        moment = _EPOCH + timedelta(seconds=int(seconds), microseconds=math.floor(rest * 10**6))
     except OverflowError as exc:
         raise ValueRefused(RefusalCode.OUT_OF_RANGE, "There is no such moment.") from exc
+    return moment, rest * 10**9
+
+
+def epoch_in(text: str, *, has_unit: bool) -> int | Decimal | None:
+    """Return the count that a text of digits gives, or None where it is none.
+
+    Without a unit it has at least nine digits and is not the 14 of a day with its time (`20240520223000`); ten digits
+    that are a day and an hour as well (`2024052022`) have two readings.
+
+    Raises:
+        ValueRefused: AMBIGUOUS.
+    """
+    folded = text.strip() if len(text) <= _MAX_WORDS else ""
+    if _EPOCH_TEXT.fullmatch(folded) is None:
+        return None
+    count = Decimal(folded) if "." in folded else int(folded)
+    if has_unit:
+        return count
+    digits = len(folded.partition(".")[0].lstrip("-"))
+    if digits < _LEAST_EPOCH_DIGITS or _COMPACT.fullmatch(folded):
+        return None
+    if _COMPACT_HOUR.fullmatch(folded):
+        day, hour = f"{folded[:4]}-{folded[4:6]}-{folded[6:8]}", folded[8:]
+        raise ambiguous("a moment", (normal_epoch(count), f"{day}T{hour}:00"))
+    return count
 
 
 def parse_datetime(
-    text: str, calendar: Calendar | None = None, time_zone: str = "", order: DateOrder | None = None
+    text: str,
+    calendar: Calendar | None = None,
+    time_zone: str | tzinfo = "",
+    order: DateOrder | None = None,
+    gap: Gap = "refuse",
 ) -> datetime:
     """Read a moment, in UTC: RFC 3339, or a day with a time of day in `time_zone`.
 
@@ -87,48 +172,108 @@ def parse_datetime(
     Args:
         text: The whole text.
         calendar: Where relative words count from; None refuses them.
-        time_zone: IANA name; empty is UTC.
+        time_zone: The zone, or its IANA name; empty is UTC.
         order: As for `parse_date`.
+        gap: What becomes of a local time that does not exist.
 
     Raises:
         ValueRefused: UNREADABLE, AMBIGUOUS, OUT_OF_RANGE or NO_REFERENCE.
     """
+    if len(text) > _MAX_WORDS:
+        raise unreadable("a date and time")
     if _RFC3339.fullmatch(text.strip()):
         return parse_rfc3339(text)
     folded = fold(text)
-    zone = zone_of(time_zone)
+    zone = zone_of(time_zone) if isinstance(time_zone, str) else time_zone
     if (found := _LOCAL.fullmatch(folded)) is not None:
-        return local_moment(parse_date(found[1]), parse_time(found[2]), zone)
+        clock = parse_time(found["clock"]).replace(microsecond=_microsecond(found["fraction"] or ""))
+        offset = _written_offset(found["zone"]) if found["zone"] else None
+        return local_moment(parse_date(found["day"]), clock, offset or zone, gap)
+    if (found := _COMPACT.fullmatch(folded)) is not None:
+        hours, minutes, seconds = (int(found["clock"][place : place + 2]) for place in (0, 2, 4))
+        return local_moment(parse_date(found["day"]), time_of(hours, minutes, seconds), zone, gap)
     day, clock = _split(folded)
     if not day:
         if calendar is None:
             raise ValueRefused(RefusalCode.NO_REFERENCE, "A time of day alone needs a reference time.")
         raise ambiguous("a moment", (f"{calendar.days(offset).start} {clock:%H:%M}" for offset in (0, 1)))
-    return local_moment(parse_date(day, calendar, order), clock, zone)
+    return local_moment(parse_date(day, calendar, order), clock, zone, gap)
 
 
-def local_moment(day: date, clock: time, zone: ZoneInfo) -> datetime:
+def has_offset(text: str) -> bool:
+    """Whether a text ends in an offset from UTC, so that no time zone is needed to read it as a moment."""
+    if len(text) > _MAX_WORDS:
+        return False
+    found = _LOCAL.fullmatch(fold(text))
+    return (found is not None and found["zone"] is not None) or _RFC3339.fullmatch(text.strip()) is not None
+
+
+def local_moment(day: date, clock: time, zone: tzinfo, gap: Gap = "refuse") -> datetime:
     """Return the moment of a local time, in UTC.
 
+    >>> local_moment(date(2026, 3, 8), time(2, 30), zone_of("America/New_York"), "forward").isoformat()
+    '2026-03-08T07:30:00+00:00'
+
     Raises:
-        ValueRefused: OUT_OF_RANGE for a time that the zone skips; AMBIGUOUS for one that it has twice.
+        ValueRefused: OUT_OF_RANGE for a time that the zone skips, unless `gap` is `forward`; AMBIGUOUS for one that it
+            has twice; OUT_OF_RANGE outside of the years 1 to 9999.
     """
-    readings = {
-        datetime.combine(day, clock, tzinfo=zone).replace(fold=later).astimezone(UTC) for later in (False, True)
-    }
-    if len(readings) == 1:
-        return readings.pop()
-    wall = datetime.combine(day, clock)
-    if any(reading.astimezone(zone).replace(tzinfo=None) != wall for reading in readings):
+    wall = datetime.combine(day, clock, tzinfo=zone)
+    try:
+        earlier, later = (wall.replace(fold=fold_).astimezone(UTC) for fold_ in (0, 1))
+        if earlier == later:
+            return earlier
+        is_skipped = earlier.astimezone(zone).replace(tzinfo=None) != wall.replace(tzinfo=None)
+    except OverflowError as exc:
+        raise ValueRefused(RefusalCode.OUT_OF_RANGE, "There is no such moment.") from exc
+    if not is_skipped:
+        raise ambiguous("a moment", (reading.astimezone(zone).isoformat() for reading in (earlier, later)))
+    if gap == "refuse":
         raise ValueRefused(RefusalCode.OUT_OF_RANGE, "The clocks skip this local time.")
-    raise ambiguous("a moment", (reading.astimezone(zone).isoformat() for reading in sorted(readings)))
+    return earlier  # by the offset before the gap, which is the wall time later by the gap's length
 
 
-def format_datetime(moment: datetime) -> str:
-    """Return an aware moment as RFC 3339 text in UTC, with a fraction only where there is one."""
-    utc = moment.astimezone(UTC)
-    text = utc.replace(tzinfo=None).isoformat(timespec="microseconds")
-    return text.rstrip("0").rstrip(".") + "Z"
+def normal_datetime(
+    text: str,
+    calendar: Calendar | None = None,
+    time_zone: str | tzinfo = "",
+    order: DateOrder | None = None,
+    gap: Gap = "refuse",
+) -> str:
+    """Read a moment as `parse_datetime` does and return it as RFC 3339 text in UTC, to the nanosecond.
+
+    >>> normal_datetime("2024-05-20 22:30:00.123456789+08:00")
+    '2024-05-20T14:30:00.123456789Z'
+
+    Raises:
+        ValueRefused: As `parse_datetime`.
+    """
+    if _QUICK.fullmatch(text) is not None:
+        try:
+            moment = datetime.fromisoformat(text)
+            if moment.tzinfo is None:
+                zone = zone_of(time_zone) if isinstance(time_zone, str) else time_zone
+                moment = local_moment(moment.date(), moment.time(), zone, gap)
+            return format_datetime(moment)
+        except (ValueError, OverflowError):
+            pass  # the rules below say what is wrong
+    fine = _FINE.fullmatch(text.strip()) if len(text) <= _MAX_WORDS else None
+    if fine is None:
+        return format_datetime(parse_datetime(text, calendar, time_zone, order, gap))
+    moment = parse_datetime(fine["before"] + fine["behind"], calendar, time_zone, order, gap)
+    return format_datetime(moment, fine["fraction"])
+
+
+def format_datetime(moment: datetime, fraction: str | None = None) -> str:
+    """Return an aware moment as RFC 3339 text in UTC, with a fraction only where there is one.
+
+    Args:
+        moment: The moment.
+        fraction: The digits of its second's fraction, where they are finer than a `datetime` holds.
+    """
+    utc = moment.astimezone(UTC).replace(tzinfo=None)
+    digits = (f"{utc.microsecond:06d}" if fraction is None else fraction).rstrip("0")
+    return utc.isoformat(timespec="seconds") + (f".{digits}" if digits else "") + "Z"
 
 
 def _microsecond(fraction: str) -> int:
@@ -140,11 +285,21 @@ def _microsecond(fraction: str) -> int:
 def _offset(found: re.Match[str]) -> timezone:
     if found["utc"]:
         return UTC
-    hours, minutes = int(found["offset_hours"]), int(found["offset_minutes"])
+    return _offset_of(found["sign"], int(found["offset_hours"]), int(found["offset_minutes"]))
+
+
+def _offset_of(sign: str, hours: int, minutes: int) -> timezone:
     if hours > 23 or minutes > 59:
         raise ValueRefused(RefusalCode.OUT_OF_RANGE, "There is no such offset.")
     size = timedelta(hours=hours, minutes=minutes)
-    return timezone(-size if found["sign"] == "-" else size)
+    return timezone(-size if sign == "-" else size)
+
+
+def _written_offset(text: str) -> timezone:
+    if text[0] not in "+-":
+        return UTC
+    digits = text[1:].replace(":", "").ljust(4, "0")
+    return _offset_of(text[0], int(digits[:2]), int(digits[2:]))
 
 
 def _split(folded: str) -> tuple[str, time]:

@@ -17,6 +17,16 @@ class RefusalCode(StrEnum):
     """The form is right and no such value exists, for example 30 February."""
     NO_REFERENCE = "NO_REFERENCE"
     """The words are relative, and nothing says to which moment."""
+    NOT_A_NUMBER = "NOT_A_NUMBER"
+    """The value says itself that it is no finite number: NaN, infinity."""
+    MISSING_UNIT = "MISSING_UNIT"
+    """A bare number, and nothing says in which unit, scale or currency; the candidates list some."""
+    UNKNOWN_UNIT = "UNKNOWN_UNIT"
+    """The unit or currency is none that is known; the candidates are near ones."""
+    WRONG_UNIT = "WRONG_UNIT"
+    """The unit is of another dimension, or the currency another one, than the one that is asked for."""
+    TOO_PRECISE = "TOO_PRECISE"
+    """An amount of money has more decimals than its currency."""
 
 
 class ValueRefused(ValueError):

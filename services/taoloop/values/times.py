@@ -16,6 +16,7 @@ _CLOCK = re.compile(r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?
 _TWELVE = re.compile(
     rf"(?P<hour>\d{{1,2}})(?::(?P<minute>\d{{2}}))?(?::(?P<second>\d{{2}}))? ?(?P<half>{_AM}|{_PM})", re.ASCII
 )
+_MAX_TEXT: Final = 200
 _PARTS: Final = {
     "凌晨": range(6), "清晨": range(4, 9), "早上": range(4, 12), "早晨": range(4, 12), "上午": range(5, 13),
     "中午": range(11, 15), "下午": range(12, 20), "傍晚": range(16, 21), "晚上": range(17, 25), "夜里": range(20, 25),
@@ -40,7 +41,7 @@ def parse_time(text: str) -> time:
     Raises:
         ValueRefused: UNREADABLE, AMBIGUOUS with both times, or OUT_OF_RANGE.
     """
-    folded = fold(text).removeprefix("at ")
+    folded = fold(text).removeprefix("at ") if len(text) <= _MAX_TEXT else ""
     if folded in _WORDS:
         return _WORDS[folded]
     if (found := _CLOCK.fullmatch(folded)) is not None:

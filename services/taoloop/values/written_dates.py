@@ -10,9 +10,9 @@ from typing import Final, Literal
 from taoloop.values.calendars import Period, day_of, month_of, quarter_of, year_of
 from taoloop.values.chinese_numerals import parse_chinese_number
 from taoloop.values.folding import fold
-from taoloop.values.refusals import ValueRefused, ambiguous, unreadable
+from taoloop.values.refusals import RefusalCode, ValueRefused, ambiguous, unreadable
 
-DateOrder = Literal["DMY", "MDY"]
+DateOrder = Literal["YMD", "DMY", "MDY"]
 
 _MONTH_NAMES: Final = [
     "january",
@@ -39,6 +39,8 @@ MONTH_WORD: Final = "|".join(re.escape(name) for name in sorted(MONTHS, key=len,
 DAY_WORD: Final = r"[0-9]{1,2}(?:st|nd|rd|th)?"
 NUMERAL: Final = "[0-9〇○零一二三四五六七八九十两]+"
 
+_MAX_TEXT: Final = 200
+
 _ISO = re.compile(
     r"(\d{4})-(\d{1,2})-(\d{1,2})|(\d{4})/(\d{1,2})/(\d{1,2})|(\d{4})\.(\d{1,2})\.(\d{1,2})"
     r"|(\d{4}) (\d{1,2}) (\d{1,2})",
@@ -46,6 +48,8 @@ _ISO = re.compile(
 )
 _COMPACT = re.compile(r"((?:19|20)\d\d)(\d\d)(\d\d)", re.ASCII)
 _YEAR_LAST = re.compile(r"(\d{1,2})([-/. ])(\d{1,2})\2(\d{4})", re.ASCII)
+_SHORT_YEAR = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{2})", re.ASCII)
+_ORDERS: Final[tuple[DateOrder, ...]] = ("DMY", "MDY", "YMD")
 _MONTH_FIRST = re.compile(rf"({MONTH_WORD}) ({DAY_WORD}),? (\d{{4}})", re.ASCII)
 _DAY_FIRST = re.compile(rf"({DAY_WORD})(?: of )?[ -]?({MONTH_WORD})[ ,-]+(\d{{4}})", re.ASCII)
 _CHINESE = re.compile(f"({NUMERAL})年({NUMERAL})月({NUMERAL})[日号]")
@@ -75,6 +79,34 @@ def read_written(folded: str, order: DateOrder | None = None) -> Period | None:
     return None
 
 
+def refuse_short_year(folded: str, order: DateOrder | None = None) -> None:
+    """Refuse a date in digits whose year has two of them: its century is not said, and often not its order.
+
+    Raises:
+        ValueRefused: AMBIGUOUS with the days of the last and the present century that it may be.
+    """
+    found = _SHORT_YEAR.fullmatch(folded)
+    if found is None:
+        return
+    numbers = (int(found[1]), int(found[3]), int(found[4]))
+    readings = [
+        day
+        for century in (2000, 1900)
+        for each in ((order,) if order else _ORDERS)
+        if (day := _short(numbers, each, century)) is not None
+    ]
+    if readings:
+        raise ambiguous("a date", readings)
+
+
+def _short(numbers: tuple[int, int, int], order: DateOrder, century: int) -> date | None:
+    year, month, day = (numbers[order.index(part)] for part in "YMD")
+    try:
+        return day_of(century + year, month, day)
+    except ValueRefused:
+        return None
+
+
 def parse_written_date(text: str, order: DateOrder | None = None) -> date:
     """Read one day that is written in full, in digits, English or Chinese.
 
@@ -88,7 +120,8 @@ def parse_written_date(text: str, order: DateOrder | None = None) -> date:
     Raises:
         ValueRefused: UNREADABLE, AMBIGUOUS or OUT_OF_RANGE.
     """
-    period = read_written(fold(text), order)
+    folded = fold(text[:_MAX_TEXT])
+    period = read_written(folded, order) if len(text) <= _MAX_TEXT else None
     if period is None or not period.is_day:
         raise unreadable("a date")
     return period.start
@@ -105,6 +138,8 @@ def numeral(text: str) -> int:
 
 
 def _year_last(first: int, second: int, year: int, order: DateOrder | None) -> date:
+    if order == "YMD":
+        raise ValueRefused(RefusalCode.OUT_OF_RANGE, "The year stands last, and the stated order has it first.")
     if order is not None:
         day, month = (first, second) if order == "DMY" else (second, first)
         return day_of(year, month, day)

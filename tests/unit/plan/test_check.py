@@ -234,9 +234,9 @@ def test_tool_that_cannot_be_called_is_refused_for_now() -> None:
         ({"id": "x1y", "limit": {"$generated": "5"}}, "SOURCE_NOT_ALLOWED", "/limit"),
         ({"id": {"$template": ["order ", {"$ref": "a/id"}]}}, "SOURCE_NOT_ALLOWED", "/id"),
         ({"id": "x1y", "own": {"$ref": "a/id"}}, "SOURCE_NOT_ALLOWED", "/own"),
-        ({"id": {"$ref": "a/id", "convert": "money"}}, "INVALID_PLAN", "/id/convert"),
+        ({"id": {"$ref": "a/id", "convert": "phone"}}, "INVALID_PLAN", "/id/convert"),
         (
-            {"id": {"$ref": "a/id", "convert": {"to": "date", "options": {"order": "YMD"}}}},
+            {"id": {"$ref": "a/id", "convert": {"to": "date", "options": {"order": "YDM"}}}},
             "INVALID_PLAN",
             "/id/convert",
         ),

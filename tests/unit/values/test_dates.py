@@ -205,3 +205,27 @@ def test_weeks_have_seven_days_and_touch(today: date, week_start: int) -> None:
 def test_any_text_is_read_or_refused(text: str) -> None:
     with suppress(ValueRefused):
         assert isinstance(parse_period(text, WEDNESDAY), Period)
+
+
+def test_stated_order_is_never_swapped() -> None:
+    assert parse_date("2023-08-05", order="YMD") == date(2023, 8, 5)
+    for order, text in (("YMD", "05.08.2023"), ("MDY", "25.08.2023"), ("DMY", "08/25/2023"), ("YMD", "2023-25-08")):
+        with pytest.raises(ValueRefused) as caught:
+            parse_date(text, order=order)  # type: ignore[arg-type] # one of the three
+        assert caught.value.code is RefusalCode.OUT_OF_RANGE
+
+
+@pytest.mark.parametrize(
+    ("text", "order", "readings"),
+    [
+        ("05.08.23", None, 6), ("25/08/23", None, 4), ("23-08-05", "YMD", 2), ("05.08.23", "DMY", 2),
+        ("01/02/03", None, 6),
+    ],
+)  # fmt: skip
+def test_year_of_two_digits_is_refused_with_every_day_that_it_may_be(
+    text: str, order: DateOrder | None, readings: int
+) -> None:
+    with pytest.raises(ValueRefused) as caught:
+        parse_date(text, order=order)
+    assert caught.value.code is RefusalCode.AMBIGUOUS
+    assert len(caught.value.candidates) == readings

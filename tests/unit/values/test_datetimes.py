@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta, timezone
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taoloop.values.calendars import Calendar
-from taoloop.values.datetimes import format_datetime, parse_datetime, parse_epoch, parse_rfc3339
+from taoloop.values.calendars import Calendar, zone_of
+from taoloop.values.datetimes import (
+    epoch_in,
+    format_datetime,
+    has_offset,
+    local_moment,
+    normal_datetime,
+    normal_epoch,
+    parse_datetime,
+    parse_epoch,
+    parse_rfc3339,
+)
 from taoloop.values.refusals import RefusalCode, ValueRefused
 from taoloop.values.times import parse_time
 
@@ -145,3 +156,101 @@ def test_every_moment_reads_back(seconds: int, microseconds: int, offset: timezo
 def test_any_text_is_read_or_refused(text: str) -> None:
     with suppress(ValueRefused):
         assert parse_datetime(text, WEDNESDAY, "Europe/Berlin").tzinfo is UTC
+
+
+@pytest.mark.parametrize(
+    ("text", "utc"),
+    [
+        ("2024-05-20T22:30:00+0800", "2024-05-20T14:30:00Z"), ("2024-05-20T22:30Z", "2024-05-20T22:30:00Z"),
+        ("2024-05-20 22:30:00 UTC", "2024-05-20T22:30:00Z"), ("2024-05-20T22:30:00.5-03", "2024-05-21T01:30:00.5Z"),
+        ("2024-05-20 22:30:00,125", "2024-05-20T14:30:00.125Z"), ("20240520223000", "2024-05-20T14:30:00Z"),
+        ("2024-05-20T22:30:00.123456789Z", "2024-05-20T22:30:00.123456789Z"),
+        ("2024-05-20 22:30:00.1234567", "2024-05-20T14:30:00.1234567Z"),
+        ("2024-05-20T22:30:00.000000000+08:00", "2024-05-20T14:30:00Z"),
+    ],
+)  # fmt: skip
+def test_forms_of_iso_8601_that_tools_write(text: str, utc: str) -> None:
+    assert normal_datetime(text, None, "Asia/Shanghai") == utc
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("2024-05-20T22:30:00+0800", True), ("2024-05-20T22:30Z", True), ("2024-05-20T22:30:00.1234567Z", True),
+     ("2024-05-20 22:30", False), ("20240520223000", False), ("tomorrow at 3pm", False), ("Z" * 10_000, False)],
+)  # fmt: skip
+def test_written_offset_is_seen(text: str, expected: bool) -> None:
+    assert has_offset(text) is expected
+
+
+@given(
+    st.datetimes(),
+    st.sampled_from(["Z", "+00:00", "-00:00", "+08:00", "-23:59", "+24:00", "+05:60", ""]),
+    st.sampled_from(["seconds", "milliseconds", "microseconds"]),
+    st.sampled_from("T "),
+)
+def test_short_cut_for_rfc3339_reads_what_the_rules_read(
+    moment: datetime, offset: str, timespec: str, between: str
+) -> None:
+    def read(spelling: str) -> str:
+        try:
+            return normal_datetime(spelling, None, "America/New_York")
+        except ValueRefused as refused:
+            return refused.code
+
+    text = moment.isoformat(between, timespec) + offset
+    assert read(text) == read(f"{text} ")  # the short cut takes no white space
+
+
+@given(st.integers(10**9, 10**10 - 1), st.integers(0, 10**9 - 1))
+def test_epoch_of_nineteen_digits_keeps_every_nanosecond(seconds: int, nanoseconds: int) -> None:
+    text = normal_epoch(seconds * 10**9 + nanoseconds)
+    whole, _, fraction = text.removesuffix("Z").partition(".")
+    assert whole + "Z" == normal_epoch(seconds)
+    assert int(fraction.ljust(9, "0")) == nanoseconds
+
+
+def test_epoch_with_a_fraction_is_exact_and_no_finer_than_a_nanosecond() -> None:
+    assert normal_epoch(Decimal("1700000123.456")) == "2023-11-14T22:15:23.456Z"
+    assert normal_epoch(Decimal("-0.5"), "s") == "1969-12-31T23:59:59.5Z"
+    for count in (Decimal("1700000123.0000000001"), 10**50, Decimal("1E+400")):
+        with pytest.raises(ValueRefused) as caught:
+            normal_epoch(count)
+        assert caught.value.code is RefusalCode.OUT_OF_RANGE
+
+
+@pytest.mark.parametrize(
+    ("text", "has_unit", "expected"),
+    [("1700000123", False, 1700000123), ("1700000123.5", False, Decimal("1700000123.5")), ("-1", True, -1),
+     ("20240520", False, None), ("20240520223000", False, None), ("tomorrow", True, None),
+     ("812345678901", False, 812345678901)],
+)  # fmt: skip
+def test_digits_are_an_epoch_only_where_nothing_else_is_meant(text: str, has_unit: bool, expected: object) -> None:
+    assert epoch_in(text, has_unit=has_unit) == expected
+
+
+def test_ten_digits_that_are_also_a_day_and_an_hour_are_refused_with_both() -> None:
+    with pytest.raises(ValueRefused) as caught:
+        epoch_in("2024052022", has_unit=False)
+    assert caught.value.candidates == ("2034-02-20T12:40:22Z", "2024-05-20T22:00")
+
+
+@pytest.mark.parametrize(
+    ("zone", "day", "clock", "utc"),
+    [
+        ("America/New_York", date(2026, 3, 8), time(2, 30), "2026-03-08T07:30:00Z"),
+        ("Australia/Lord_Howe", date(2026, 10, 4), time(2, 15), "2026-10-03T15:45:00Z"),  # a gap of half an hour
+        ("Pacific/Apia", date(2011, 12, 30), time(10), "2011-12-30T20:00:00Z"),  # a gap of a whole day
+    ],
+)
+def test_skipped_time_moves_by_the_length_of_the_gap_where_stated(zone: str, day: date, clock: time, utc: str) -> None:
+    assert format_datetime(local_moment(day, clock, zone_of(zone), "forward")) == utc
+    with pytest.raises(ValueRefused) as caught:
+        local_moment(day, clock, zone_of(zone))
+    assert caught.value.code is RefusalCode.OUT_OF_RANGE
+
+
+def test_local_time_at_the_end_of_time_is_refused() -> None:
+    for day, zone in ((date.min, "Asia/Shanghai"), (date.max, "America/New_York")):
+        with pytest.raises(ValueRefused) as caught:
+            local_moment(day, time.max if day == date.max else time.min, zone_of(zone))
+        assert caught.value.code is RefusalCode.OUT_OF_RANGE

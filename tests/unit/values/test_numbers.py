@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taoloop.values.chinese_numerals import parse_chinese_number
-from taoloop.values.numbers import DecimalSeparator, decimal_separator_of, parse_integer, parse_number
+from taoloop.values.numbers import DecimalSeparator, bounded, decimal_separator_of, parse_integer, parse_number
 from taoloop.values.refusals import RefusalCode, ValueRefused
 
 
@@ -53,7 +53,8 @@ def test_stated_separator_decides(text: str, separator: DecimalSeparator, value:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "-", "abc", "1,23,4", "1..2", ".5", "5.", "1,2,3", "5%", "5 kg", "NaN", "Infinity", "٣", "0x10", "01,234",
+    ["", "-", "abc", "1,23,4", "1..2", ".5", "5.", "1,2,3", "5%", "5 kg", "٣",
+     "1234 567", "1 234'567", "12 34", "0 123", "0x10", "01,234",
     "百十",
      "万", "十十", "点五", "三点", "一二百", "1.2.3"],
 )  # fmt: skip
@@ -61,6 +62,40 @@ def test_text_that_is_no_number_is_refused(text: str) -> None:
     with pytest.raises(ValueRefused) as caught:
         parse_number(text)
     assert caught.value.code is RefusalCode.UNREADABLE
+
+
+@pytest.mark.parametrize("text", ["NaN", "-nan", "Infinity", "+inf", "∞", "ＮａＮ"])
+def test_text_that_names_no_finite_number_is_told_apart(text: str) -> None:
+    with pytest.raises(ValueRefused) as caught:
+        parse_number(text)
+    assert caught.value.code is RefusalCode.NOT_A_NUMBER
+
+
+@pytest.mark.parametrize(
+    "number", [10**5000, -(10**5000), Decimal("1E+999999999"), Decimal("1E-999999999")], ids=range(4)
+)
+def test_number_that_arithmetic_would_choke_on_is_refused(number: int | Decimal) -> None:
+    with pytest.raises(ValueRefused) as caught:
+        bounded(number)
+    assert caught.value.code is RefusalCode.OUT_OF_RANGE
+
+
+@given(st.integers(10**28, 10**60))
+def test_long_number_in_chinese_digits_is_not_rounded(number: int) -> None:
+    text = "".join("零一二三四五六七八九"[int(digit)] for digit in str(number))
+    assert parse_number(f"负{text}") == -number
+    assert str(parse_number(f"{text}点{text}")) == f"{number}.{number}"
+
+
+@given(st.from_regex(r"-?[0-9]{1,20}(\.[0-9]{1,20})?", fullmatch=True), st.sampled_from([None, ".", ","]))
+def test_short_cut_for_plain_numbers_reads_what_the_rules_read(text: str, separator: DecimalSeparator | None) -> None:
+    def read(spelling: str) -> str:
+        try:
+            return repr(parse_number(spelling, separator))
+        except ValueRefused as refused:
+            return repr((refused.code, refused.candidates))
+
+    assert read(text) == read(f" {text} ")  # the short cut takes no white space
 
 
 def test_number_longer_than_the_limit_is_refused() -> None:
@@ -77,7 +112,22 @@ def test_integer_with_a_fraction_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("locale", "separator"),
-    [("zh-CN", "."), ("en", "."), ("de-DE", ","), ("de-CH", None), ("en_ZA", None), ("", None), ("es-MX", None)],
+    [
+        ("zh-CN", "."),
+        ("en", "."),
+        ("de-DE", ","),
+        ("de-CH", "."),
+        ("fr-CH", ","),
+        ("en_ZA", None),
+        ("", None),
+        ("es", None),
+        ("es-MX", "."),
+        ("es-ES", ","),
+        ("pt-BR", ","),
+        ("zh-Hans-CN", "."),
+        ("xx", None),
+        ("-", None),
+    ],
 )
 def test_locale_decides_only_where_it_is_settled(locale: str, separator: str | None) -> None:
     assert decimal_separator_of(locale) == separator

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
 from taoloop.core import exact_json
 from taoloop.core.exact_json import JsonEncodeError
 from taoloop.evaluation.cases.vocabulary import case_word
+from taoloop.values.datetimes import parse_rfc3339
+from taoloop.values.refusals import ValueRefused
 
 _MODIFIERS: Final = frozenset({"any_of", "tolerance", "accept_prefix"})
 _CLASSES: Final = frozenset({"error_class", "final_error_class", "class"})
@@ -64,12 +67,22 @@ def _is_as_said(key: str, wanted: Any, actual: Any, expect: Mapping[str, Any]) -
 
 
 def _is_value(wanted: Any, actual: Any, expect: Mapping[str, Any]) -> bool:
+    if isinstance(actual, datetime):
+        return _is_moment(wanted, actual)
     tolerance, prefix = expect.get("tolerance"), expect.get("accept_prefix")
     if tolerance is not None and _is_number(wanted) and _is_number(actual):
         return abs(_exact(wanted) - _exact(actual)) <= _exact(tolerance)
     if prefix is not None and isinstance(actual, str) and actual.startswith(prefix):
         return True
     return exact_json.equal(wanted, actual)
+
+
+def _is_moment(wanted: Any, actual: datetime) -> bool:
+    """Compare moments, whatever offset a case writes them with."""
+    try:
+        return isinstance(wanted, str) and parse_rfc3339(wanted) == actual
+    except ValueRefused:
+        return False
 
 
 def _derived(key: str) -> Iterable[tuple[str, Callable[[Any, Any], bool]]]:

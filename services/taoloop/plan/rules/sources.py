@@ -32,7 +32,7 @@ from taoloop.tools.schema_paths import incompatibility, types_at
 from taoloop.tools.schema_refusals import SchemaRefused
 from taoloop.tools.schemas import CompiledSchema
 from taoloop.tools.signature import ToolSignature
-from taoloop.values.conversions import CONVERSIONS
+from taoloop.values.conversions import CONVERSIONS, option_fault, result_schema
 
 
 def sources_of(binding: Binding) -> tuple[Any, ...]:
@@ -200,10 +200,10 @@ def _broken(at: str, target: Any, tool: ToolSignature, value: JsonValue) -> Iter
 def _offered(plan: ThoughtPlan, context: CheckContext, binding: Binding) -> tuple[Any, str] | None:
     """Return a schema and a place in it that tell what a binding gives; None where nothing is known."""
     if binding.convert is not None:
-        conversion = CONVERSIONS.get(binding.convert.to)
-        if conversion is None or not conversion.result_types:
+        to, options = binding.convert.to, binding.convert.options
+        if to not in CONVERSIONS or option_fault(to, options) is not None:
             return None
-        return {"type": sorted(conversion.result_types)}, ""
+        return result_schema(to, options), ""
     match binding.source:
         case QuerySpan() | Template() | Generated():
             return {"type": "string"}, ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +16,7 @@ HOLDS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("one alternative is enough", {"any_of": [{"a": 1}, {"b": 2}]}, {"b": 2}),
     ("a tolerance bounds the difference", {"value": 21.1, "tolerance": 0.1}, {"value": Decimal("21.19")}),
     ("a prefix is right too", {"value": "12:00:00.123456789", "accept_prefix": "12:00"}, {"value": "12:00:01"}),
+    ("a moment has any offset", {"value": "2026-03-02T15:00:00+08:00"}, {"value": datetime(2026, 3, 2, 7, tzinfo=UTC)}),
     ("the order of a set says nothing", {"members": ["a", "b"]}, {"members": ["b", "a"]}),
     ("includes names some members", {"includes": ["schema"]}, {"includes": ["position", "schema"]}),
     ("candidates_include names some members", {"candidates_include": ["x"]}, {"candidates": ["y", "x"]}),
@@ -36,6 +38,8 @@ HOLDS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 
 BREAKS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("another value", {"outcome": "parsed"}, {"outcome": "rejected"}),
+    ("another moment", {"value": "2026-03-02T15:00:00Z"}, {"value": datetime(2026, 3, 2, 7, tzinfo=UTC)}),
+    ("a text that is no moment", {"value": "2026-03-02"}, {"value": datetime(2026, 3, 2, tzinfo=UTC)}),
     ("true is no number", {"value": 1}, {"value": True}),
     ("a value is compared whole", {"args": {"a": 1}}, {"args": {"a": 1, "b": 2}}),
     ("a key that nobody said", {"repaired": False}, {}),

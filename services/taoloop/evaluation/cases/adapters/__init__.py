@@ -51,6 +51,7 @@ ADAPTERS: Final[Mapping[str, Adapter]] = {
     "wrap_untrusted": prompts.WRAP_UNTRUSTED,
     "http_response": http_answers.HTTP_RESPONSE,
     "normalise": normalising.NORMALISE,
+    "roundtrip": normalising.ROUNDTRIP,
     "delivery": workers.DELIVERY,
     "grpc_size": grpc_calls.GRPC_SIZE,
     "grpc_metadata": grpc_calls.GRPC_METADATA,

@@ -1,0 +1,1 @@
+"""Texts of tools made clean: for comparing, for prompts, for people."""
