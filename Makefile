@@ -11,7 +11,7 @@ TREES = $(shell for tree in services tests benchmarks loadtest examples; do \
 	[ -z "$$(find $$tree -name '*.py' -print -quit 2>/dev/null)" ] || echo $$tree; done)
 NAME ?= skeleton
 
-.PHONY: help setup demo test test-real check coverage-action fmt proto lock docs chaos-action cases bench loadtest images up down test-containers
+.PHONY: help setup demo test test-real check coverage-action fmt proto lock docs chaos-action cases jsonlogic bench loadtest images up down test-containers
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,7 +35,7 @@ test-real: $(STAMP) ## install Redis, PostgreSQL and Prometheus by apt and run t
 check: $(STAMP) ## check format, lint, types, import rules, proto, generated code and docs
 	@scripts/check $(TREES)
 
-coverage-action: $(STAMP) ## run the tests of Action alone and fail below its share of covered lines and branches (ARGS=...)
+coverage-action: $(STAMP) ## run the tests of Action alone and fail on a line or branch that is not covered (ARGS=--install)
 	@scripts/coverage-action $(ARGS)
 
 fmt: $(STAMP) ## format code and proto files, apply safe lint fixes
@@ -57,6 +57,9 @@ chaos-action: $(STAMP) ## place orders while Action and its store are killed by 
 
 cases: $(STAMP) ## run a file of cases through the product (FILE=... [ONLY=component,component])
 	@$(BIN)/python -m taoloop.evaluation.cases $(FILE) $(ONLY)
+
+jsonlogic: $(STAMP) ## run the public JsonLogic suites and our corner lines ([ARGS="--json SUITE ..."])
+	@$(BIN)/python -m tests.jsonlogic $(ARGS)
 
 bench: $(STAMP) ## run one benchmark (NAME=skeleton)
 	@$(BIN)/python -m benchmarks.$(NAME) $(ARGS)

@@ -25,10 +25,10 @@ from taoloop.loop.servicer import event_codec
 from taoloop.plan.running import RunEvent
 from taoloop.plan.thinking import ThinkRequest, ThinkResponse
 from taoloop.thought.front import ThoughtFront
-from taoloop.thought.job_codec import JobCodec
-from taoloop.thought.queue_keys import QueueKeys
-from taoloop.thought.redis_job_queue import RedisJobQueue, redis_job_queue
-from taoloop.thought.redis_job_source import Patience, RedisJobSource
+from taoloop.thought.queue.job_codec import JobCodec
+from taoloop.thought.queue.queue_keys import QueueKeys
+from taoloop.thought.queue.redis_job_queue import RedisJobQueue, redis_job_queue
+from taoloop.thought.queue.redis_job_source import Patience, RedisJobSource
 from taoloop.thought.servicer import record_codec
 from taoloop.thought.worker import ThoughtWorker, WorkerConfig
 from taoloop.wire.redis.redis_link import redis_link

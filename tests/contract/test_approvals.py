@@ -9,7 +9,7 @@ import pytest
 
 from taoloop.action.errors import UnknownApproval
 from taoloop.action.ledger.approvals import ApprovalQuery, ApprovalQuestion, Decision, LeaveLost
-from taoloop.action.ledger.effects import EffectIntent, Resolution
+from taoloop.action.ledger.effects import EffectIntent, Forgotten, Resolution
 from taoloop.action.ledger.ports import EffectLedger
 from taoloop.core.errors import RequestIdReused
 from taoloop.plan.effects import ApprovalDecision, ApprovalRecord, ApprovalState, EffectState
@@ -259,10 +259,12 @@ async def test_old_approvals_are_forgotten_with_their_calls(ledger: EffectLedger
     await ledger.start(effect_id, granted.approval_id)
     await ledger.finish(effect_id, EffectState.UNKNOWN, "")
     clock.advance(1000)
-    await ledger.forget_before(clock.now())
+    assert await ledger.forgettable_before(clock.now()) == Forgotten(approvals=1, unsettled=1)
+    assert await ledger.forget_before(clock.now()) == Forgotten(approvals=1, unsettled=1)
     (kept,) = await ledger.approvals.list("acme", ApprovalQuery())
     assert (kept.approval_id, kept.approval_id != lapsed.approval_id) == (granted.approval_id, True)
     await ledger.finish(effect_id, EffectState.SUCCEEDED, "")
     clock.advance(1)
-    await ledger.forget_before(clock.now())
+    assert await ledger.forgettable_before(clock.now()) == Forgotten(effects=1, approvals=1)
+    assert await ledger.forget_before(clock.now()) == Forgotten(effects=1, approvals=1)
     assert await ledger.approvals.list("acme", ApprovalQuery()) == ()

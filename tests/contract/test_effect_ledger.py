@@ -13,7 +13,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from taoloop.action.errors import EffectSettled, UnknownEffect
-from taoloop.action.ledger.effects import Claim, EffectIntent, EffectQuery, Resolution, Swept
+from taoloop.action.ledger.effects import Claim, EffectIntent, EffectQuery, Forgotten, Resolution, Swept
 from taoloop.action.ledger.ports import EffectLedger
 from taoloop.action.ledger.sql.sql_ledger import sql_ledger
 from taoloop.core.errors import BackendUnavailable, ConfigurationError, RequestIdReused, RunConflict
@@ -116,6 +116,33 @@ async def test_of_many_plans_at_once_one_call_may_leave(open_ledger: Opener) -> 
     assert sum(claim.is_new for claim in claims) == 1
     assert [claim.is_ours for claim in claims] in ([True] * 5 + [False] * 5, [False] * 5 + [True] * 5)
     assert sum(starts) == 1
+
+
+async def test_many_calls_at_once_take_their_steps_each_for_itself(ledger: EffectLedger) -> None:
+    outcomes = (EffectState.SUCCEEDED, EffectState.FAILED, EffectState.UNKNOWN)
+    intents = [replace(INTENT, run_id=f"r{number}", request_id=f"q{number}") for number in range(30)]
+    claims = await asyncio.gather(*map(ledger.plan, intents))
+    assert all(claim.is_new and claim.is_ours for claim in claims)
+    ids = [claim.entry.effect.effect_id for claim in claims]
+    assert [claim.entry for claim in claims] == [await ledger.get("acme", effect_id) for effect_id in ids]
+    assert await asyncio.gather(*map(ledger.start, [*ids[:20], ids[0]])) == [True] * 20 + [False]
+    told = [(effect_id, outcomes[number % 3], f"text {number}") for number, effect_id in enumerate(ids)]
+    are_told = await asyncio.gather(*(ledger.finish(*outcome) for outcome in told))
+    assert are_told == [number < 20 or state is EffectState.FAILED for number, (_, state, _) in enumerate(told)]
+    for (effect_id, state, text_told), is_told in zip(told, are_told, strict=True):
+        entry = await ledger.get("acme", effect_id)
+        expected = (state, text_told) if is_told else (EffectState.PLANNED, "")
+        assert (entry.effect.state, entry.result_text) == expected
+
+
+async def test_a_request_id_that_is_reused_is_refused_alone_among_many(ledger: EffectLedger) -> None:
+    await ledger.plan(INTENT)
+    good = [replace(INTENT, run_id=f"g{number}", request_id=f"g{number}") for number in range(5)]
+    bad = replace(INTENT, run_id="r2", request_digest="d2")
+    *claims, refusal = await asyncio.gather(*map(ledger.plan, [*good, bad]), return_exceptions=True)
+    assert all(isinstance(claim, Claim) and claim.is_new for claim in claims)
+    assert isinstance(refusal, RequestIdReused)
+    assert await ledger.list("acme", EffectQuery(run_id="r2")) == ()
 
 
 async def test_what_a_living_process_works_on_is_left_alone(open_ledger: Opener, clock: FakeClock) -> None:
@@ -246,9 +273,11 @@ async def test_only_what_is_settled_and_old_is_forgotten(ledger: EffectLedger, c
             await ledger.start(effect_id)
         if state not in {EffectState.PLANNED, EffectState.STARTED}:
             await ledger.finish(effect_id, state, "")
-    assert await ledger.forget_before(clock.now()) == 0  # nothing is older than this moment
+    assert await ledger.forget_before(clock.now()) == Forgotten()  # nothing is older than this moment
     clock.advance(1)
-    assert await ledger.forget_before(clock.now()) == 2
+    assert await ledger.forgettable_before(clock.now()) == Forgotten(effects=2, unsettled=3)
+    assert len(await ledger.list("acme", EffectQuery())) == 5  # asking deletes nothing
+    assert await ledger.forget_before(clock.now()) == Forgotten(effects=2, unsettled=3)
     left = {effect.effect_id: effect.state for effect in await ledger.list("acme", EffectQuery())}
     unsettled = {EffectState.UNKNOWN, EffectState.STARTED, EffectState.PLANNED}
     assert left == {effect_id: state for effect_id, state in kept.items() if state in unsettled}
@@ -369,13 +398,13 @@ async def test_a_store_that_does_not_answer_is_a_backend_that_is_unavailable(clo
 async def test_what_is_old_is_forgotten_in_small_transactions(
     clock: FakeClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("taoloop.action.ledger.sql.sql_ledger.DELETED_AT_ONCE", 2)
+    monkeypatch.setattr("taoloop.action.ledger.sql.sql_retention.DELETED_AT_ONCE", 2)
     async with sql_ledger(f"sqlite+aiosqlite:///{tmp_path}/ledger.sqlite", clock) as ledger:
         for number in range(5):
             effect_id = await started(ledger, replace(INTENT, arguments_hash=str(number) * 64, request_id=f"q{number}"))
             await ledger.finish(effect_id, EffectState.SUCCEEDED, "")
         clock.advance(1)
-        assert await ledger.forget_before(clock.now()) == 5
+        assert await ledger.forget_before(clock.now()) == Forgotten(effects=5)
         assert await ledger.list("acme", EffectQuery()) == ()
 
 

@@ -21,12 +21,12 @@ from taoloop.plan.task import Role, Turn
 from taoloop.plan.thinking import Refusal, RefusalReason, ThinkRequest, ThinkResponse
 from taoloop.testing.job_queue import InMemoryJobQueue
 from taoloop.testing.valkey import EmbeddedValkey
-from taoloop.thought.job_codec import JobCodec
 from taoloop.thought.model import Lease, ThinkFailure, ThinkJob, ThinkReply
 from taoloop.thought.ports import JobQueue, JobSource
-from taoloop.thought.queue_keys import QueueKeys
-from taoloop.thought.redis_job_queue import RedisJobQueue, redis_job_queue
-from taoloop.thought.redis_job_source import Patience, RedisJobSource
+from taoloop.thought.queue.job_codec import JobCodec
+from taoloop.thought.queue.queue_keys import QueueKeys
+from taoloop.thought.queue.redis_job_queue import RedisJobQueue, redis_job_queue
+from taoloop.thought.queue.redis_job_source import Patience, RedisJobSource
 from taoloop.thought.servicer import record_codec
 from taoloop.wire.redis.redis_link import RedisLink, redis_link
 

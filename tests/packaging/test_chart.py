@@ -9,8 +9,8 @@ import pytest
 
 from taoloop.cli.deployables import DeployableName, settings_classes
 from taoloop.core.settings import describe
-from taoloop.thought.queue_keys import QueueKeys
-from taoloop.thought.redis_job_source import GROUP
+from taoloop.thought.queue.queue_keys import QueueKeys
+from taoloop.thought.queue.redis_job_source import GROUP
 from taoloop.wire.health import LIVENESS
 from tests.packaging import checkout
 from tests.packaging.chart import (
@@ -213,6 +213,8 @@ def test_secrets_come_by_reference_only() -> None:
     assert variables["TAOLOOP_LEDGER__URL"]["valueFrom"] == {"secretKeyRef": {"name": "taoloop-ledger", "key": "url"}}
     board = variables["TAOLOOP_BOARD__REDIS__URL"]
     assert board["valueFrom"] == {"secretKeyRef": {"name": "taoloop-redis", "key": "url"}}
+    observed = {entry["name"]: entry for entry in container(deployments(())["observation"])["env"]}
+    assert observed["TAOLOOP_OBSERVATION_DRIFT__REDIS__URL"]["valueFrom"] == board["valueFrom"]
     assert "TAOLOOP_JOB_HANDLE_KEY" not in variables
     sealed = {
         entry["name"]: entry for entry in container(deployments(("action.jobHandleSecret=seal",))["action"])["env"]

@@ -22,6 +22,7 @@ LOADS = [
         "tools": "observation",
         "plan": "observation",
         "wire": "loop",  # with the Redis link, which observation does not import
+        "models": "observation",
         "thought": "thought",
         "action": "action",
         "observation": "observation",

@@ -11,7 +11,7 @@ from tests.packaging import checkout, pages
 from tests.packaging.test_reference_pages import quoted, served_fields
 
 PAGE = checkout.ROOT / "docs" / "operations" / "limits.md"
-HEADINGS = ("Of one tool", "Of one run", "Of one process")
+HEADINGS = ("Of one tool", "Of one run", "Of one answer that is checked", "Of one process")
 
 # How a limit is named. Ages, and the connections to our own stores, bound no work.
 SETTING = re.compile(r"(?:_|^TAOLOOP_)MAX_(?!CONNECTION|AGE)|(?<!_TOOLS)_POOL_SIZE$|_SLOTS$|_BATCH$")

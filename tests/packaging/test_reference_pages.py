@@ -101,6 +101,8 @@ def test_telemetry_page_has_every_span() -> None:
         names.plan_span("{planner}"),
         names.tool_span("{tool}"),
         names.observe_span("{tool}"),
+        names.answer_span(),
+        names.chat_span("{model}"),
         names.mcp_span("tools/call", "{tool}"),
         names.function_span("{entry point}"),
         names.statement_span("{system}", "{tool}"),

@@ -27,6 +27,11 @@
 - name: TAOLOOP_BOARD__REDIS__URL
   valueFrom: {secretKeyRef: {name: {{ $values.redis.secret.name }}, key: {{ $values.redis.secret.key }}}}
 {{- end }}
+{{- if .service.drift }}
+- {name: TAOLOOP_OBSERVATION_DRIFT__REDIS__KEY_PREFIX, value: {{ $values.redis.keyPrefix | quote }}}
+- name: TAOLOOP_OBSERVATION_DRIFT__REDIS__URL
+  valueFrom: {secretKeyRef: {name: {{ $values.redis.secret.name }}, key: {{ $values.redis.secret.key }}}}
+{{- end }}
 {{- if .service.ledger }}
 - name: TAOLOOP_LEDGER__URL
   valueFrom: {secretKeyRef: {name: {{ $values.ledger.secret.name }}, key: {{ $values.ledger.secret.key }}}}

@@ -4,7 +4,7 @@ The services and what tells them apart; everything else is the same for all and 
   values     key in values.yaml
   serve      what `taoloop serve` is told to run
   port, metricsPort, listen (the settings that name the port)
-  redis, ledger, board (of the action replicas, on Redis), catalogue, toolSecrets: what it is given
+  redis, ledger, board (of the action replicas, on Redis), drift (of the observation replicas, there too), catalogue, toolSecrets: what it is given
   calls      the services whose addresses it is given: setting: service
 */ -}}
 {{- define "taoloop.services" -}}
@@ -43,6 +43,7 @@ observation:
   port: 7703
   metricsPort: 9703
   listen: [TAOLOOP_OBSERVATION_LISTEN]
+  drift: true
   catalogue: true
 {{- if .Values.loop.separate }}
 loop:

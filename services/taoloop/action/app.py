@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from contextlib import AsyncExitStack, asynccontextmanager
 from secrets import token_bytes
 
 from taoloop.action.board.local_board_store import LocalBoardStore
@@ -17,29 +17,21 @@ from taoloop.action.ledger.keeper import LedgerKeeper
 from taoloop.action.ledger.ports import EffectLedger
 from taoloop.action.ledger.reconciliation import Reconciler
 from taoloop.action.ledger.sql.sql_ledger import sql_ledger
-from taoloop.action.ports import Transport
 from taoloop.action.secrets import ConfiguredSecrets
 from taoloop.action.servicer import SERVICE_NAME, ActionServicer, registrar
 from taoloop.action.settings import ActionSettings
 from taoloop.action.transports.egress_guard import Egress
-from taoloop.action.transports.http import AiohttpTransport, http_transport
+from taoloop.action.transports.http import http_transport
 from taoloop.action.transports.jobs.desk import JobDesk
 from taoloop.action.transports.jobs.handles import JobHandles
 from taoloop.action.transports.jobs.transport import JobHttpTransport
-from taoloop.action.transports.router import OpenTransport, TransportKind, transport_router
+from taoloop.action.transports.opening import openers
+from taoloop.action.transports.router import transport_router
 from taoloop.core.clock import Clock
 from taoloop.core.errors import ConfigurationError
 from taoloop.core.ids import new_id
 from taoloop.core.telemetry import Telemetry
 from taoloop.tools.catalogue import Catalogue
-from taoloop.tools.contract import (
-    GrpcTransport,
-    HttpTransport,
-    JobTransport,
-    McpTransport,
-    PythonTransport,
-    SqlTransport,
-)
 from taoloop.tools.served_catalogue import read_catalogue
 from taoloop.tools.signature import Effect
 from taoloop.wire.component import Component
@@ -61,7 +53,7 @@ async def action_component(settings: ActionSettings, telemetry: Telemetry, clock
         sql_ledger(settings.ledger.url.get_secret_value(), clock, settings.ledger.lease_seconds) as ledger,
         http_transport(settings.tool_http, catalogue.bases, secrets, telemetry, egress=egress, clock=clock) as http,
         _board(settings, telemetry, clock) as board,
-        transport_router(catalogue, _openers(settings, catalogue, http, secrets, telemetry, clock)) as transport,
+        transport_router(catalogue, openers(settings, catalogue, http, secrets, telemetry, clock)) as transport,
     ):
         refuse_forgetful_ledger(catalogue, ledger, is_waived=settings.ledger.is_durability_waived)
         options = ExecutorOptions(
@@ -88,49 +80,6 @@ async def action_component(settings: ActionSettings, telemetry: Telemetry, clock
                 register=registrar(servicer),
                 is_ready=ledger.is_available,
             )
-
-
-def _openers(
-    settings: ActionSettings,
-    catalogue: Catalogue,
-    http: AiohttpTransport,
-    secrets: ConfiguredSecrets,
-    telemetry: Telemetry,
-    clock: Clock,
-) -> dict[TransportKind, OpenTransport]:
-    """Return how the transport of each kind is opened; a library is imported by its opener alone."""
-
-    def mcp() -> AbstractAsyncContextManager[Transport]:
-        from taoloop.action.transports.mcp import mcp_transport
-
-        limit = settings.tool_http.max_response_bytes
-        return mcp_transport(http, catalogue.bases, secrets, telemetry, clock, limit_bytes=limit)
-
-    def python() -> AbstractAsyncContextManager[Transport]:
-        from taoloop.action.transports.python.transport import python_transport
-
-        return python_transport(settings.tool_python, telemetry, clock)
-
-    def grpc() -> AbstractAsyncContextManager[Transport]:
-        from taoloop.action.transports.grpc_methods.transport import grpc_transport
-
-        directory = settings.catalogue if settings.catalogue.is_dir() else settings.catalogue.parent
-        rules = settings.egress.rules()
-        return grpc_transport(settings.grpc, catalogue.bases, secrets, telemetry, rules=rules, directory=directory)
-
-    def sql() -> AbstractAsyncContextManager[Transport]:
-        from taoloop.action.transports.sql.transport import sql_transport
-
-        return sql_transport(settings.tool_sql, secrets, telemetry)
-
-    return {
-        HttpTransport: lambda: nullcontext(http),
-        JobTransport: lambda: nullcontext(JobHttpTransport(http, clock)),
-        McpTransport: mcp,
-        PythonTransport: python,
-        GrpcTransport: grpc,
-        SqlTransport: sql,
-    }
 
 
 @asynccontextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from random import Random
 
 from taoloop.action import faulting
@@ -17,13 +18,11 @@ from taoloop.action.policies.limiter import Shed
 from taoloop.action.policies.retry import Moment, Pause, Stop, StopReason
 from taoloop.action.ports import Reply, ToolCall, Transport, TransportFault
 from taoloop.action.transports.jobs.handles import ticket_to_json
-from taoloop.core import exact_json
 from taoloop.core.clock import Clock
 from taoloop.core.exact_json import ABSENT
 from taoloop.core.faults import Fault, FaultCode
 from taoloop.core.logs import EventLog
 from taoloop.plan.acting import ActionStatus, Attempt, ServedBy
-from taoloop.tools.compiled import CompiledTool
 from taoloop.tools.contract import Empty
 
 _log = EventLog(__name__)
@@ -51,10 +50,14 @@ Switches = Callable[[str], SwitchedOff | None]
 class _Series:
     """The attempts of one call."""
 
+    call: CheckedCall
+    guards: ToolGuards
     began: float
     attempts: list[Attempt] = field(default_factory=list)
     pause_seconds: float | None = None
     """The pause before the attempt that comes next."""
+    permit: Permit | None = None
+    """The breaker's leave for the attempt that is made; None where there is no breaker."""
     outcome: Outcome | None = None
     """What the last attempt came to."""
     verdict: Verdict | None = None
@@ -91,59 +94,78 @@ class AttemptLoop:
     async def run(self, call: CheckedCall) -> Outcome:
         """Make the call until it is answered or given up; whatever happens is one outcome."""
         guards = self._guards.of(call.tool.contract)
-        series = _Series(self._clock.monotonic())
+        series = _Series(call, guards, self._clock.monotonic())
         while True:
-            limit = await self._guarded(call, guards, series)
+            limit = await self._guarded(series)
             if limit is not None:
-                return self._finished(guards, series, _limited(series, limit))
+                return self._finished(series, _limited(series, limit))
             assert series.outcome is not None
             if series.verdict is None:
                 guards.retry.budget.succeeded()
-                return self._finished(guards, series, series.outcome)
-            decision = self._decision(call, guards, series, series.verdict)
+                return self._finished(series, series.outcome)
+            decision = self._decision(series, series.verdict)
             if isinstance(decision, Stop):
-                return self._finished(guards, series, self._stopped(guards, series, series.outcome, decision.reason))
+                return self._finished(series, self._stopped(series, series.outcome, decision.reason))
             guards.repeated(decision)
             series.pause_seconds = decision.seconds
             await self._clock.sleep(decision.seconds)
 
-    async def _guarded(self, call: CheckedCall, guards: ToolGuards, series: _Series) -> Fault | None:
+    async def _guarded(self, series: _Series) -> Fault | None:
         """Make one attempt, or return the fault of the limit that forbids it."""
-        tool, now = call.tool.contract.name, self._clock.monotonic()
+        permit = self._admitted(series.call, series.guards)
+        if isinstance(permit, Fault):
+            return permit
+        series.permit, limiter = permit, series.guards.limiter
+        try:
+            if limiter is not None and not limiter.take():
+                await limiter.acquire(series.call.deadline)
+            try:
+                await self._attempt(series)
+            finally:
+                if limiter is not None:
+                    limiter.release()
+        except Shed as shed:
+            series.guards.shed(shed.reason)
+            return faulting.limiter_shed(series.call.tool.contract.name, shed.reason)
+        finally:
+            if permit is not None:  # cancelled or shed: the breaker gets its probe back without a verdict
+                permit.released()
+        return None
+
+    def _admitted(self, call: CheckedCall, guards: ToolGuards) -> Permit | Fault | None:
+        """Return the breaker's leave for one attempt, None where there is no breaker, or what forbids the attempt."""
+        tool = call.tool.contract.name
         if call.deadline.is_expired:
             return faulting.no_time()
         off = None if self._switches is None else self._switches(tool)
         if off is not None:
             guards.switched_off()
             return faulting.switched_off(tool, off.reason)
+        now = self._clock.monotonic()
         permit = guards.admit(now)
-        if isinstance(permit, Refusal):
-            return faulting.breaker_open(tool, permit.retry_at - now)
-        try:
-            if guards.limiter is None:
-                await self._attempt(call, guards, series, permit)
-            else:
-                async with guards.limiter.slot(call.deadline):
-                    await self._attempt(call, guards, series, permit)
-        except Shed as shed:
-            guards.shed(shed.reason)
-            return faulting.limiter_shed(tool, shed.reason)
-        finally:
-            if permit is not None:  # cancelled or shed: the breaker gets its probe back without a verdict
-                permit.released()
-        return None
+        return faulting.breaker_open(tool, permit.retry_at - now) if isinstance(permit, Refusal) else permit
 
-    async def _attempt(self, call: CheckedCall, guards: ToolGuards, series: _Series, permit: Permit | None) -> None:
+    async def _attempt(self, series: _Series) -> None:
+        wanted = _wanted(series.call, len(series.attempts))
         start, began = self._clock.now(), self._clock.monotonic()
-        got = await self._got(_wanted(call, len(series.attempts)))
+        try:
+            got: Reply | TransportFault = await self._transport.attempt(wanted)
+        except TransportFault as error:
+            got = error
+        except Exception as error:  # noqa: BLE001 - a transport is foreign code: whatever it raises, the write may have left
+            got = _foreign_fault(wanted, error)
         ended = self._clock.monotonic()
         seconds = max(0.0, ended - began)
-        guards.ended(permit, ended, seconds, has_failed=faulting.has_failed(got))
+        series.guards.ended(series.permit, ended, seconds, has_failed=faulting.has_failed(got))
         if isinstance(got, TransportFault) and got.code in _NOT_MADE:
             self._not_made(series, faulting.transport_fault(got))
-            return
+        else:
+            self._made(series, got, start, seconds)
+
+    def _made(self, series: _Series, got: Reply | TransportFault, start: datetime, seconds: float) -> None:
+        """Count an attempt and judge what came of it."""
         name = "answered" if isinstance(got, Reply) else str(got.code)
-        guards.attempted(name)
+        series.guards.attempted(name)
         received = got if isinstance(got, Reply) else got.received
         attempt = Attempt(
             start=start,
@@ -154,7 +176,7 @@ class AttemptLoop:
             wait_before_seconds=series.pause_seconds,
         )
         series.attempts.append(attempt)
-        self._judge(call, series, got)
+        self._judge(series, got)
         assert series.outcome is not None
         series.outcome.response_time_seconds = seconds
 
@@ -165,30 +187,23 @@ class AttemptLoop:
         if series.is_uncertain:
             _settle(series, series.outcome, series.verdict)
 
-    async def _got(self, wanted: ToolCall) -> Reply | TransportFault:
-        try:
-            return await self._transport.attempt(wanted)
-        except TransportFault as error:
-            return error
-        except Exception as error:  # noqa: BLE001 - a transport is foreign code: whatever it raises, the write may have left
-            _log.exception("transport_failed", tool=wanted.contract.name)
-            message = f"The transport failed: {type(error).__name__}."
-            return TransportFault(FaultCode.TOOL_PROTOCOL_FAULT, message, may_have_left=True)
-
-    def _judge(self, call: CheckedCall, series: _Series, got: Reply | TransportFault) -> None:
+    def _judge(self, series: _Series, got: Reply | TransportFault) -> None:
+        call = series.call
         if isinstance(got, TransportFault):
             outcome = Outcome(status=ActionStatus.FAILED)
             if got.received is not None:
-                payload = read_payload(got.received, expects_json=_expects_json(call.tool), is_truncated=True)
+                expects_json = call.tool.contract.response is not True  # which takes anything
+                payload = read_payload(got.received, expects_json=expects_json, is_truncated=True)
                 outcome = _with_payload(got.received, payload)
                 outcome.served_by = None
             verdict: Verdict | None = faulting.judge_absence(got)
         else:
-            payload = read_payload(got, expects_json=_expects_json(call.tool))
+            contract = call.tool.contract
+            payload = read_payload(got, expects_json=contract.response is not True)
             outcome = _with_payload(got, payload)
-            now = self._clock.now()
-            verdict = faulting.judge_reply(call.tool, got, _or_null(payload.parsed), now, payload.text)
-            if verdict is None and _is_refused_empty(call.tool, got, payload):
+            body = None if payload.parsed is ABSENT else payload.parsed
+            verdict = faulting.judge_reply(call.tool, got, body, self._clock.now(), payload.text)
+            if verdict is None and contract.empty is Empty.RETRY and _is_empty(got, payload):
                 verdict = faulting.judge_empty()
             elif verdict is None and payload.fault_message:
                 verdict = faulting.judge_malformed(payload.fault_message)
@@ -197,36 +212,42 @@ class AttemptLoop:
             series.is_uncertain = series.is_uncertain or (call.writes and not verdict.is_certain)
             _settle(series, outcome, verdict)
 
-    def _decision(self, call: CheckedCall, guards: ToolGuards, series: _Series, verdict: Verdict) -> Pause | Stop:
+    def _decision(self, series: _Series, verdict: Verdict) -> Pause | Stop:
         now = self._clock.monotonic()
         moment = Moment(
             attempt=len(series.attempts),
             now=now,
             elapsed_seconds=now - series.began,
-            left_seconds=call.deadline.remaining_seconds(),
+            left_seconds=series.call.deadline.remaining_seconds(),
         )
-        return guards.retry.decide(verdict.failure, moment, self._random)
+        return series.guards.retry.decide(verdict.failure, moment, self._random)
 
-    def _stopped(self, guards: ToolGuards, series: _Series, outcome: Outcome, reason: StopReason) -> Outcome:
+    def _stopped(self, series: _Series, outcome: Outcome, reason: StopReason) -> Outcome:
         """Return the outcome of a failed call with the limit that ended it named in its fault."""
-        guards.stopped(reason)
+        series.guards.stopped(reason)
         fault = outcome.fault
         assert fault is not None
         if reason is StopReason.BUDGET:
-            outcome.fault = faulting.stopped_by(faulting.retry_budget_exhausted(guards.contract.name), fault)
+            outcome.fault = faulting.stopped_by(faulting.retry_budget_exhausted(series.guards.contract.name), fault)
         elif reason is StopReason.DEADLINE:
             outcome.fault = replace(fault, message=f"{fault.message} No time was left for another attempt.")
         elif reason is StopReason.ATTEMPTS and len(series.attempts) > 1:
             outcome.fault = replace(fault, message=f"{fault.message} It was attempt {len(series.attempts)}, the last.")
         return outcome
 
-    def _finished(self, guards: ToolGuards, series: _Series, outcome: Outcome) -> Outcome:
+    def _finished(self, series: _Series, outcome: Outcome) -> Outcome:
         outcome.attempts = tuple(series.attempts)
-        outcome.breaker = guards.breaker(self._clock.monotonic())
+        outcome.breaker = series.guards.breaker(self._clock.monotonic(), series.permit)
         return outcome
 
     def __repr__(self) -> str:
         return f"AttemptLoop({self._guards!r})"
+
+
+def _foreign_fault(wanted: ToolCall, error: Exception) -> TransportFault:
+    _log.exception("transport_failed", tool=wanted.contract.name)
+    message = f"The transport failed: {type(error).__name__}."
+    return TransportFault(FaultCode.TOOL_PROTOCOL_FAULT, message, may_have_left=True)
 
 
 def _wanted(call: CheckedCall, attempts_made: int) -> ToolCall:
@@ -271,6 +292,7 @@ def _with_payload(reply: Reply, payload: Payload) -> Outcome:
         status=ActionStatus.PENDING if reply.status_code == 202 else ActionStatus.SUCCEEDED,
         parsed=payload.parsed,
         raw=payload.raw,
+        text=payload.text,
         body=payload.body,
         status_code=reply.status_code,
         served_by=ServedBy.PRIMARY,
@@ -278,16 +300,7 @@ def _with_payload(reply: Reply, payload: Payload) -> Outcome:
     )
 
 
-def _expects_json(tool: CompiledTool) -> bool:
-    """Tell whether the body must be JSON: a response schema of `true` takes anything."""
-    return tool.contract.response is not True
-
-
-def _is_refused_empty(tool: CompiledTool, reply: Reply, payload: Payload) -> bool:
-    """Tell whether an answer is null data where the contract asks again for it; a job that goes on has none yet."""
+def _is_empty(reply: Reply, payload: Payload) -> bool:
+    """Tell whether an answer is null data; a job that goes on has none yet."""
     has_data = payload.parsed is not None and (payload.parsed is not ABSENT or payload.raw is not None)
-    return tool.contract.empty is Empty.RETRY and reply.status_code != 202 and not has_data
-
-
-def _or_null(value: exact_json.Json) -> exact_json.JsonValue:
-    return None if isinstance(value, exact_json.Absent) else value
+    return reply.status_code != 202 and not has_data

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field, replace
 from functools import cache
 from random import Random
+from typing import Any
 
 from opentelemetry.trace import Span
 
@@ -18,14 +20,13 @@ from taoloop.action.policies import objections
 from taoloop.action.policies.cached_reads import CachedReads
 from taoloop.action.policies.guards import Guards
 from taoloop.action.policies.read_cache import MAX_BYTES
-from taoloop.action.policies.recent import RecentResults
+from taoloop.action.policies.recent import RecentAnswers
 from taoloop.action.policies.sanitising import Sanitiser
 from taoloop.action.ports import Transport
 from taoloop.action.transports.jobs.desk import JobDesk, no_jobs
 from taoloop.core import exact_json
 from taoloop.core.calls import CallContext
 from taoloop.core.clock import Clock
-from taoloop.core.deadlines import Deadline
 from taoloop.core.errors import CatalogueMismatch
 from taoloop.core.exact_json import ABSENT, Json
 from taoloop.core.faults import Fault
@@ -36,11 +37,14 @@ from taoloop.core.telemetry.tracing import mark_failed
 from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, ServedBy
 from taoloop.tools.catalogue import Catalogue
 from taoloop.tools.compiled import CompiledTool
-from taoloop.tools.signature import Trust
+from taoloop.tools.signature import Effect, Trust
 
 _log = EventLog(__name__)
 
 _UNKNOWN_TOOL_LABEL = "unknown"
+
+Stages = Callable[[CheckedCall], Coroutine[Any, Any, ActionResult]]
+"""What a checked call goes through."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,12 +104,15 @@ class Executor:
         self._telemetry = telemetry
         self._clock = clock
         self._jobs = options.jobs
-        self._recent = RecentResults(clock)
+        self._recent: RecentAnswers[ActionResult | Outcome] = RecentAnswers(clock)
         self._sanitiser = Sanitiser(catalogue)
         self._cached = CachedReads(metrics, clock, options.cache_bytes)
         self._attempts = AttemptLoop(transport, self.guards, clock, options.random, options.switches)
         self._fallbacks = Fallbacks(catalogue, self._cached, self._served, metrics)
         calls, duration = metrics.counter(names.ACTION_CALLS), metrics.histogram(names.ACTION_DURATION)
+        self._tools = {tool.contract.name: tool for tool in catalogue}
+        self._plain = frozenset(tool.contract.name for tool in catalogue if self._is_plain(tool))
+        self._span_of = cache(names.tool_span)
         # Kept, since to look labels up costs more than to count; there are as many as tools in the catalogue.
         self._calls_of = cache(lambda tool, status: calls.labels(tool=tool, status=status))
         self._duration_of = cache(lambda tool: duration.labels(tool=tool))
@@ -123,33 +130,41 @@ class Executor:
         """
         if request.catalogue_digest not in {"", self._catalogue.digest}:
             raise CatalogueMismatch.of(request.catalogue_digest[:64], self._catalogue.digest)
-        tool = self._catalogue.compiled(request.tool) if request.tool in self._catalogue else None
+        tool = self._tools.get(request.tool)
         label = request.tool if tool is not None else _UNKNOWN_TOOL_LABEL
         began = self._clock.monotonic()
         with (
             log_context(run_id=request.run_id, thought_id=request.thought_id),
-            self._telemetry.tracing.span(names.tool_span(label), lambda: _attributes(request, label, tool)) as span,
+            self._telemetry.tracing.span(self._span_of(label), lambda: _attributes(request, label, tool)) as span,
         ):
-            result = await self._checked(request, call, tool, began)
+            checked = self._checked(request, call, tool, began)
+            if isinstance(checked, ActionResult):
+                result = checked
+            else:
+                result = await self._kind(checked)(checked)
+                if self._jobs is not None and result.job_handle is not ABSENT:
+                    result = self._jobs.sealed(result, checked)
             if result.total_time_seconds is None:
                 result = replace(result, total_time_seconds=max(0.0, self._clock.monotonic() - began))
             self._report(result, label, span)
         return result
 
     def _report(self, result: ActionResult, label: str, span: Span) -> None:
-        fault_code = str(result.fault.code) if result.fault is not None else ""
+        fault_code = "" if result.fault is None else str(result.fault.code)
         seconds = result.total_time_seconds or 0.0
-        span.set_attribute(Attribute.ACTION_STATUS, result.status)
-        if fault_code:
-            span.set_attribute(Attribute.FAULT_CODE, fault_code)
-            mark_failed(span, fault_code)
+        if span.is_recording():
+            span.set_attribute(Attribute.ACTION_STATUS, result.status)
+            if fault_code:
+                span.set_attribute(Attribute.FAULT_CODE, fault_code)
+                mark_failed(span, fault_code)
         self._calls_of(label, result.status).inc()
         self._duration_of(label).observe(seconds)
         _log.info("tool_call_ended", tool=label, status=result.status, fault_code=fault_code, seconds=seconds)
 
-    async def _checked(
+    def _checked(
         self, request: ExecuteRequest, context: CallContext, tool: CompiledTool | None, began: float
-    ) -> ActionResult:
+    ) -> CheckedCall | ActionResult:
+        """Return the call, or its refusal."""
         arguments: Json = {} if request.arguments is ABSENT else request.arguments
         if tool is None:
             return _rejected(request, None, arguments, objections.unknown_tool(request, self._catalogue))
@@ -157,19 +172,24 @@ class Executor:
         if objection is not None:
             return _rejected(request, tool, arguments, objection)
         assert isinstance(arguments, dict)
-        call = CheckedCall(
+        limit = request.timeout_seconds
+        return CheckedCall(
             request=request,
             context=context,
             tool=tool,
             arguments=arguments,
             arguments_hash=exact_json.digest(arguments),
-            deadline=_deadline(request, context),
+            deadline=context.deadline if limit is None else context.deadline.shortened(limit),
             began=began,
         )
-        if request.job_handle is not ABSENT:
-            return await self._job(call)
-        result = await self._served(call) if call.writes else await self._read(call)
-        return result if self._jobs is None else self._jobs.sealed(result, call)
+
+    def _kind(self, call: CheckedCall) -> Stages:
+        """Return the stages for a call of this kind."""
+        if call.request.job_handle is not ABSENT:
+            return self._job
+        if call.writes or call.tool.contract.name not in self._plain:
+            return self._served if call.writes else self._read
+        return self._plain_read
 
     async def _job(self, call: CheckedCall) -> ActionResult:
         """Ask about a job. Neither ledger nor cache stands before it: the call that was made was its creation."""
@@ -179,15 +199,30 @@ class Executor:
         opened = safe if isinstance(safe, Fault) else self._jobs.opened(safe)
         if isinstance(opened, Fault):
             return Outcome(status=ActionStatus.REJECTED, fault=opened).envelope(call)
-        return self._jobs.sealed(await self._jobs.ask(opened, self._attempts.run), call)
+        return await self._jobs.ask(opened, self._attempts.run)
 
     async def _read(self, call: CheckedCall) -> ActionResult:
-        earlier = self._recent.find(call.context.tenant, call.request)
+        tenant, request, arguments_hash = call.context.tenant, call.request, call.arguments_hash
+        earlier = self._recent.find(tenant, request, arguments_hash)
         if earlier is not None:
-            return replace(earlier, served_by=ServedBy.DUPLICATE, total_time_seconds=None)
+            return _repeated(earlier, call)
         result = await self._served(call)
         if result.status is not ActionStatus.APPROVAL_REQUIRED:
-            self._recent.add(call.context.tenant, call.request, result)
+            self._recent.add(tenant, request, arguments_hash, result, _size_of(result))
+        return result
+
+    async def _plain_read(self, call: CheckedCall) -> ActionResult:
+        """Make a read before whose attempts nothing stands: what `_read` and `_served` do of it, in one step."""
+        tenant, request, arguments_hash = call.context.tenant, call.request, call.arguments_hash
+        earlier = self._recent.find(tenant, request, arguments_hash)
+        if earlier is not None:
+            return _repeated(earlier, call)
+        outcome = await self._attempts.run(call)
+        if outcome.fault is not None:
+            outcome = await self._fallbacks.instead_of(call, outcome)
+        result = self._timed(outcome, call)
+        size_bytes = 0 if outcome.body is None else outcome.body.size_bytes
+        self._recent.add(tenant, request, arguments_hash, outcome.packed(), size_bytes)
         return result
 
     async def _once(self, call: CheckedCall, leave: Leave | None) -> ActionResult:
@@ -218,23 +253,38 @@ class Executor:
         return await self._made(call)
 
     async def _made(self, call: CheckedCall) -> ActionResult:
+        """Make the attempts, and look for a stand-in where they failed."""
         outcome = await self._attempts.run(call)
         if outcome.fault is None:
             self._cached.keep(call, outcome)
         else:
             outcome = await self._fallbacks.instead_of(call, outcome)
-        if call.writes or call.began is None:  # the ledger's record is part of the time
+        # A write is timed when the ledger has taken its outcome, a stand-in with the call for which it stands in.
+        return outcome.envelope(call) if call.writes else self._timed(outcome, call)
+
+    def _timed(self, outcome: Outcome, call: CheckedCall) -> ActionResult:
+        if call.began is None:
             return outcome.envelope(call)
         return outcome.envelope(call, max(0.0, self._clock.monotonic() - call.began))
+
+    def _is_plain(self, tool: CompiledTool) -> bool:
+        """Tell whether nothing stands between a read and its attempts: no sanitising, no leave, no cache."""
+        contract = tool.contract
+        is_bare = contract.effect is Effect.READ and contract.cache is None
+        return is_bare and not self._sanitiser.concerns(tool) and not self._approvals.concerns(tool)
 
     def __repr__(self) -> str:
         return f"Executor(tools={len(self._catalogue)}, guard={self.write_guard!r}, attempts={self._attempts!r})"
 
 
-def _deadline(request: ExecuteRequest, context: CallContext) -> Deadline:
-    """Return when all attempts must be over: the caller's deadline, or the request's own limit before it."""
-    limit = request.timeout_seconds
-    return context.deadline if limit is None else context.deadline.shortened(limit)
+def _repeated(earlier: ActionResult | Outcome, call: CheckedCall) -> ActionResult:
+    """Return the answer to the same request, made before."""
+    result = earlier.unpacked().envelope(call) if isinstance(earlier, Outcome) else earlier
+    return replace(result, served_by=ServedBy.DUPLICATE, total_time_seconds=None)
+
+
+def _size_of(result: ActionResult) -> int:
+    return 0 if result.body is None else result.body.size_bytes
 
 
 def _rejected(request: ExecuteRequest, tool: CompiledTool | None, arguments: Json, fault: Fault) -> ActionResult:

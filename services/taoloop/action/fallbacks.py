@@ -18,12 +18,9 @@ from taoloop.core.telemetry import names
 from taoloop.core.telemetry.metrics import Metrics
 from taoloop.plan.acting import ActionResult, ActionStatus, ServedBy
 from taoloop.tools.catalogue import Catalogue
-from taoloop.tools.contract import Fallback
+from taoloop.tools.contract import MAX_STAND_INS, Fallback
 
 _log = EventLog(__name__)
-
-MAX_DEPTH: Final = 3
-"""Most tools that stand in for one call, one after the other."""
 
 _ANOTHER_MAY_HELP: Final = frozenset(
     {
@@ -103,7 +100,7 @@ class Fallbacks:
 
     def _checked(self, call: CheckedCall, rules: Fallback) -> CheckedCall | Fault:
         path = (*call.stands_in_for, call.tool.contract.name)
-        if len(path) > MAX_DEPTH or rules.tool in path:
+        if len(path) > MAX_STAND_INS or rules.tool in path:
             return action_fault(FaultCode.FALLBACK_FAILED, f"The chain of fallbacks ends at {path[-1]}.")
         tool = self._catalogue.compiled(rules.tool)
         template = (

@@ -88,7 +88,7 @@ def judge_reply(
         seconds = retry_after_seconds(reply.retry_after, now) if known.retriable else None
         known = pointed(replace(known, retry_after_seconds=seconds), tool.contract, reply.status_code, body)
         return Verdict(known, failure_of(known, str(reply.status_code), is_declared=True), is_certain=True)
-    fault = status_fault(reply, now)
+    fault = None if 200 <= reply.status_code < 300 else status_fault(reply, now)
     if reply.failure:
         # Whether a tool that failed had changed something first is more than its protocol says.
         fault = action_fault(FaultCode.TOOL_ERROR, reply.failure)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Final
 
 from taoloop.action.ports import JobTicket
+from taoloop.core import exact_json
 from taoloop.core.calls import CallContext
 from taoloop.core.deadlines import Deadline
 from taoloop.core.exact_json import ABSENT, Json, JsonValue
@@ -16,9 +17,9 @@ from taoloop.tools.compiled import CompiledTool
 from taoloop.tools.signature import Effect, Trust
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class CheckedCall:
-    """One request on its way through the stages, refused by none so far."""
+    """One request on its way through the stages, refused by none so far; changed by none of them but in a copy."""
 
     request: ExecuteRequest
     context: CallContext
@@ -36,16 +37,19 @@ class CheckedCall:
     """The job that is asked about; None for a new call."""
     sanitised: tuple[str, ...] = ()
     """Pointers of the arguments whose text was made harmless."""
+    writes: bool = field(init=False)
+    """Whether the call changes something; asking about a job does not, whatever the job does."""
 
-    @property
-    def writes(self) -> bool:
-        """Whether the call changes something; asking about a job does not, whatever the job does."""
-        return self.job is None and self.tool.contract.effect is not Effect.READ
+    def __post_init__(self) -> None:
+        self.writes = self.job is None and self.tool.contract.effect is not Effect.READ
 
 
 @dataclass(slots=True, kw_only=True)
 class Outcome:
-    """What came of a call; its fields are those of `ActionResult`. Shared once it was returned: change a copy."""
+    """What came of a call; its fields are those of `ActionResult`, but for `text`.
+
+    Shared once it was returned: change a copy.
+    """
 
     status: ActionStatus
     fault: Fault | None = None
@@ -68,11 +72,26 @@ class Outcome:
     """Of what the body holds; None for that of the tool that was asked for."""
     sanitised: tuple[str, ...] = ()
     """Pointers of changed arguments of the tool that answered; empty for those of the call."""
+    text: bytes | None = None
+    """The body as it was written, which `parsed` was read from; None when it is not at hand. Not in the envelope."""
 
     @classmethod
     def of(cls, result: ActionResult) -> Outcome:
         """Return the outcome in an envelope, without its ids and its effect."""
         return cls(**{name: getattr(result, name) for name in _FIELDS})
+
+    def packed(self) -> Outcome:
+        """Give up what can be made again, and return itself; only for who is sure that nobody else holds it.
+
+        A parsed body takes ten times the memory of its text, and most answers that are kept are never asked for.
+        """
+        if self.text is not None:
+            self.parsed = ABSENT
+        return self
+
+    def unpacked(self) -> Outcome:
+        """Return the outcome with its parsed body."""
+        return self if self.text is None else replace(self, parsed=exact_json.loads(self.text))
 
     def envelope(self, call: CheckedCall, total_time_seconds: float | None = None) -> ActionResult:
         """Return the outcome in the envelope of its call."""
@@ -105,4 +124,4 @@ class Outcome:
         )
 
 
-_FIELDS: Final = tuple(field.name for field in fields(Outcome))
+_FIELDS: Final = tuple(each.name for each in fields(Outcome) if each.name != "text")

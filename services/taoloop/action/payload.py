@@ -17,7 +17,7 @@ RAW_PREFIX_BYTES: Final = 4096
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Payload:
     """What a body was found to be."""
 
@@ -46,8 +46,7 @@ def read_payload(reply: Reply, *, expects_json: bool, is_truncated: bool = False
         sha256=hashlib.sha256(reply.body).hexdigest(),
         truncated=is_truncated,
     )
-    is_announced = is_json_type(reply.content_type)
-    if is_truncated or not (is_announced or expects_json):
+    if is_truncated or not (expects_json or is_json_type(reply.content_type)):
         return Payload(raw=_prefix(reply.body), body=body)
     if not reply.body:
         has_no_content = reply.status_code in {202, 204, 205}
@@ -56,7 +55,7 @@ def read_payload(reply: Reply, *, expects_json: bool, is_truncated: bool = False
         text = reply.body.removeprefix(_BYTE_ORDER_MARK)
         parsed = exact_json.loads(text)
     except JsonSyntaxError as exc:
-        return Payload(raw=_prefix(reply.body), body=body, fault_message=_cause(exc, reply, is_announced=is_announced))
+        return Payload(raw=_prefix(reply.body), body=body, fault_message=_cause(exc, reply))
     return Payload(parsed=parsed, text=text, body=body)
 
 
@@ -65,8 +64,8 @@ def is_json_type(content_type: str) -> bool:
     return content_type in {"application/json", "text/json"} or content_type.endswith("+json")
 
 
-def _cause(error: JsonSyntaxError, reply: Reply, *, is_announced: bool) -> str:
-    if is_announced or not reply.content_type:
+def _cause(error: JsonSyntaxError, reply: Reply) -> str:
+    if not reply.content_type or is_json_type(reply.content_type):
         return f"The body is not JSON: {error.message} at line {error.line}, column {error.column}."
     return f"The content type is {reply.content_type[:80]}, not JSON."
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from taoloop.core.exact_json import JsonValue
+from taoloop.core.records import quickly_made
 from taoloop.tools.contract import JobState, ToolContract
 
 
@@ -37,6 +38,7 @@ class JobTicket:
     effect_id: str = ""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
     """One attempt to make, checked and allowed."""
@@ -55,6 +57,7 @@ class ToolCall:
     """The job to ask about; None for a new call."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """What a tool answered, undecided."""

@@ -6,6 +6,7 @@ import base64
 from collections.abc import Hashable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
+from decimal import Decimal
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
@@ -18,6 +19,7 @@ from taoloop.plan.acting import ActionResult, ExecuteRequest
 MAX_RESULT_BYTES: Final = 256 * 1024
 """Longest text of an envelope with its payload: the ledger keeps every one of them for weeks."""
 
+_AS_THEY_ARE: Final = frozenset({str, int, float, bool, NoneType, dict, list, Decimal})
 _MAX_DEPTH = exact_json.MAX_DEPTH + 4  # a payload of full depth stands inside the envelope
 
 
@@ -53,25 +55,33 @@ def request_digest(request: ExecuteRequest) -> str:
 
 def _plain(record: Any) -> dict[str, JsonValue]:
     written: dict[str, JsonValue] = {}
-    for field in fields(record):
-        value = getattr(record, field.name)
-        if value is not ABSENT and (value != field.default or isinstance(value, bool)):
-            written[field.name] = _written(value)
+    layout: tuple[tuple[str, Any], ...] = _layout(type(record))  # type: ignore[arg-type]  # a class is hashable
+    for name, default in layout:
+        value = getattr(record, name)
+        kind = type(value)
+        if kind is bool or not (value is ABSENT or value is default or value == default):
+            written[name] = value if kind in _AS_THEY_ARE else _written(value)
     return written
 
 
+@cache
+def _layout(record: Hashable) -> tuple[tuple[str, Any], ...]:
+    return tuple((field.name, field.default) for field in fields(cast(Any, record)))
+
+
 def _written(value: Any) -> JsonValue:
+    written: JsonValue = value
     if isinstance(value, Enum):
-        return cast(str, value.value)
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if is_dataclass(value):
-        return cast(JsonValue, _plain(value))
-    if isinstance(value, tuple):
-        return [_written(item) for item in value]
-    return cast(JsonValue, value)
+        written = value.value
+    elif isinstance(value, bytes):
+        written = base64.b64encode(value).decode()
+    elif isinstance(value, datetime):
+        written = value.isoformat()
+    elif is_dataclass(value):
+        written = _plain(value)
+    elif isinstance(value, tuple):
+        written = [_written(item) for item in value]
+    return written
 
 
 def _record(cls: type[Any], data: JsonValue) -> Any:

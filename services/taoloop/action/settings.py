@@ -25,6 +25,10 @@ class ToolHttpSettings(SettingsGroup):
     max_response_bytes: int = Field(
         default=8 * 1024 * 1024, ge=1024, le=256 * 1024 * 1024, description="Largest decoded body that a tool may send."
     )
+    max_header_bytes: int = Field(
+        default=8190, ge=1024, le=1024 * 1024, description="Longest header, and longest first line, of a tool's answer."
+    )
+    max_headers: int = Field(default=128, ge=16, le=10_000, description="Most headers of a tool's answer.")
     pool_size: int = Field(default=50, ge=1, le=10_000, description="Most connections to the servers of one tool.")
     pool_idle_timeout_seconds: Seconds = Field(
         default=4.0, description="How long a connection may wait for its next use; below what the tools' servers allow."
@@ -117,6 +121,12 @@ class LedgerSettings(SettingsGroup):
             again_after_seconds=self.look_up_again_after_seconds,
             batch=self.look_up_batch,
         )
+
+
+class LedgerOnlySettings(ServiceSettings):
+    """What a command reads that works on the ledger itself, without the service."""
+
+    ledger: LedgerSettings = Field(default_factory=LedgerSettings, description="The effect ledger.")
 
 
 class ApprovalSettings(SettingsGroup):

@@ -16,7 +16,16 @@ from taoloop.core.errors import FieldViolation, InvalidRequest
 from taoloop.core.exact_json import JsonSyntaxError, JsonValue, loads
 from taoloop.core.settings import load_settings
 from taoloop.core.telemetry import Telemetry
-from taoloop.wire.clients import ActionClient, LoopClient, action_client, loop_client
+from taoloop.wire.clients import (
+    ActionClient,
+    LoopClient,
+    ObservationClient,
+    ThoughtClient,
+    action_client,
+    loop_client,
+    observation_client,
+    thought_client,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +64,32 @@ async def calling_action(options: CallOptions) -> AsyncIterator[tuple[ActionClie
     telemetry = Telemetry.build(settings.telemetry, "taoloop-cli")
     try:
         async with action_client(options.address or settings.action_address, settings.grpc, telemetry) as client:
+            yield client, _context(options, settings)
+    finally:
+        await telemetry.aclose()
+
+
+@asynccontextmanager
+async def calling_observation(options: CallOptions) -> AsyncIterator[tuple[ObservationClient, CallContext]]:
+    """Give a client of the observation service and the context of calls."""
+    settings = load_settings(CliSettings)
+    telemetry = Telemetry.build(settings.telemetry, "taoloop-cli")
+    try:
+        address = options.address or settings.observation_address
+        async with observation_client(address, settings.grpc, telemetry) as client:
+            yield client, _context(options, settings)
+    finally:
+        await telemetry.aclose()
+
+
+@asynccontextmanager
+async def calling_thought(options: CallOptions) -> AsyncIterator[tuple[ThoughtClient, CallContext]]:
+    """Give a client of the thought service, which has no setting: the options name its address."""
+    settings = load_settings(CliSettings)
+    telemetry = Telemetry.build(settings.telemetry, "taoloop-cli")
+    assert options.address is not None
+    try:
+        async with thought_client(options.address, settings.grpc, telemetry) as client:
             yield client, _context(options, settings)
     finally:
         await telemetry.aclose()

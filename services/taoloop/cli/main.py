@@ -13,17 +13,15 @@ from taoloop.cli.commands import (
     demo,
     dev,
     effects,
+    gc,
     health,
-    observe,
     plans,
     run,
     serve,
-    tools,
-    tools_from_python,
-    tools_import,
-    tools_live,
-    tools_lock,
 )
+from taoloop.cli.commands.evaluating.app import app as evaluate_app
+from taoloop.cli.commands.observing.app import app as observe_app
+from taoloop.cli.commands.tools.app import app as tools_app
 from taoloop.cli.terminal import ExitCode, print_error
 from taoloop.core.errors import TaoError
 
@@ -46,17 +44,12 @@ app.command("input")(run.give_input)
 app.command("watch")(run.watch)
 app.command("runs")(run.runs)
 app.command("cancel")(run.cancel)
-app.command("observe")(observe.observe)
+app.command("gc")(gc.gc)
 app.command("health")(health.health)
-tools.app.command("from-python")(tools_from_python.from_python)
-tools.app.command("lock")(tools_lock.lock)
-tools.app.command("diff")(tools_lock.diff)
-tools.app.command("probe")(tools_live.probe)
-tools.app.command("off")(tools_live.off)
-tools.app.command("on")(tools_live.on)
-tools.app.add_typer(tools_import.app, name="import")
-app.add_typer(tools.app, name="tools")
+app.add_typer(observe_app, name="observe")
+app.add_typer(tools_app, name="tools")
 app.add_typer(plans.app, name="plan")
+app.add_typer(evaluate_app, name="evaluate")
 app.add_typer(effects.app, name="effects")
 app.add_typer(approvals.app, name="approvals")
 

@@ -44,7 +44,7 @@ def errors_page() -> str:
     lines = [
         "# Errors and faults",
         "",
-        _generated("core/errors.py and core/faults.py"),
+        _generated("core/errors.py and core/faults/"),
         "",
         "An **error** ends an RPC: the service could not do its job, or the message broke its contract. Its gRPC",
         "status carries `google.rpc.ErrorInfo` with the reason and every value that the text mentions. A **fault** is",

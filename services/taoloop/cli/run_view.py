@@ -83,6 +83,26 @@ def fault_words(fault: Fault | None) -> str:
     return " ".join([*parts, fault.suggestion] if fault.suggestion else parts)
 
 
+def thought_lines(outcome: ThoughtPlan | Answer | NeedInput | Refusal | Escalation | None) -> list[Text]:
+    """Return what a planner decided as lines, with the words of an answer and the values that are asked for."""
+    match outcome:
+        case ThoughtPlan() as plan:
+            lines = [_line("plan", "bold", f"{len(plan.steps)} step(s)")]
+            for step in plan.steps:
+                lines += _step(step)
+            return lines
+        case Answer() as answer:
+            return [_line("answer", "bold", line) for line in answer.text.splitlines() or [""]]
+        case NeedInput() as question:
+            return [_line("ask", "yellow", field_words(field)) for field in question.fields]
+        case Refusal() as refusal:
+            return [_line("refusal", "yellow", f"{refusal.reason.value}. {refusal.message}")]
+        case Escalation() as escalation:
+            return [_line("hand over", "yellow", escalation.message)]
+        case None:
+            return [_line("nothing", "red", "")]
+
+
 def _lines(event: RunEvent) -> list[Text]:  # noqa: C901, PLR0912 - one arm for each kind of event
     match event.body:
         case RunStarted():

@@ -12,5 +12,8 @@ class CliSettings(ServiceSettings):
 
     loop_address: str = Field(default="127.0.0.1:7701", description="Where the commands reach the loop service.")
     action_address: str = Field(default="127.0.0.1:7702", description="Where the commands reach the action service.")
+    observation_address: str = Field(
+        default="127.0.0.1:7703", description="Where the commands reach the observation service."
+    )
     tenant: str = Field(default="default", description="The tenant that the commands speak for.")
     grpc: GrpcSettings = Field(default_factory=GrpcSettings, description="Channels.")

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from types import AsyncGeneratorType
+from typing import Any, Final
 
 from taoloop.core.logs import EventLog
+
+_MAX_TOLD_TASKS: Final = 30
+_MAX_TOLD_FRAMES: Final = 5
 
 _log = EventLog(__name__)
 
@@ -52,10 +59,32 @@ class StopSignals:
             self._overdue.cancel()
 
     def _give_up(self) -> None:
-        waiting = sorted(task.get_name() for task in asyncio.all_tasks())
-        named = [name for name in waiting if not name.startswith("Task-")]
-        _log.error("process_stop_overdue", limit_seconds=self._limit_seconds, tasks=", ".join(named))
+        tasks = sorted(asyncio.all_tasks(), key=lambda task: task is not self._main)
+        _log.error("process_stop_overdue", limit_seconds=self._limit_seconds, tasks=len(tasks))
+        for task in tasks[:_MAX_TOLD_TASKS]:
+            _log.error("process_stop_waits", task=task.get_name(), at=_places(task))
         self._main.cancel()
+
+
+def _places(task: asyncio.Task[object]) -> str:
+    """Return where a task waits: its innermost frames, the innermost first."""
+    places: list[str] = []
+    waiting: Any = task.get_coro()
+    while waiting is not None:
+        frame = _first(waiting, "cr_frame", "gi_frame", "ag_frame")
+        if frame is not None:
+            places.append(f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno} {frame.f_code.co_name}")
+        waiting = _first(waiting, "cr_await", "gi_yieldfrom", "ag_await") or _generator_of(waiting)
+    return " < ".join(reversed(places[-_MAX_TOLD_FRAMES:]))
+
+
+def _first(owner: object, *names: str) -> Any:
+    return next((found for name in names if (found := getattr(owner, name, None)) is not None), None)
+
+
+def _generator_of(step: object) -> AsyncGeneratorType[object, object] | None:
+    """Return the generator of one step of it: the step does not tell, so the garbage collector is asked."""
+    return next((found for found in gc.get_referents(step) if isinstance(found, AsyncGeneratorType)), None)
 
 
 @contextmanager

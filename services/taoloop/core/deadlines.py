@@ -43,11 +43,11 @@ class Deadline:
     @property
     def is_expired(self) -> bool:
         """Whether nothing is left."""
-        return self.remaining_seconds() <= 0.0
+        return self.clock.monotonic() >= self.monotonic_seconds
 
     def bounded(self, limit_seconds: float) -> float:
         """Return the timeout for one step: the smaller of its own limit and what is left, at least 0.0."""
-        return max(0.0, min(limit_seconds, self.remaining_seconds()))
+        return max(0.0, min(limit_seconds, self.monotonic_seconds - self.clock.monotonic()))
 
     def shortened(self, limit_seconds: float) -> Deadline:
         """Return the deadline of a step that may take `limit_seconds`: never later than this one."""

@@ -16,7 +16,8 @@ TaoError                      code                 raised when
 ├── RunConflict               ABORTED              another host advanced the run
 ├── MessageTooLarge           RESOURCE_EXHAUSTED   a message is larger than the channel allows
 ├── QueueFull                 RESOURCE_EXHAUSTED   the queue takes no more work now
-│   └── TooManyRuns           RESOURCE_EXHAUSTED   the host drives as many runs as it may
+│   ├── TooManyRuns           RESOURCE_EXHAUSTED   the host drives as many runs as it may
+│   └── TooManyCalls          RESOURCE_EXHAUSTED   the server carries out as many calls as it may
 ├── BudgetExhausted           RESOURCE_EXHAUSTED   the tenant has spent its budget
 ├── BackendUnavailable        UNAVAILABLE          something that the service stands on does not answer
 ├── DeadlineExceeded          DEADLINE_EXCEEDED    the time of the call is used up
@@ -255,6 +256,13 @@ class TooManyRuns(QueueFull):
 
     reason = "TOO_MANY_RUNS"
     remedy = "Wait as long as the error says, then retry; if it lasts, add hosts or raise the limit."
+
+
+class TooManyCalls(QueueFull):
+    """The server has as many calls in progress as it may; this one was not looked at."""
+
+    reason = "TOO_MANY_CALLS"
+    remedy = "Wait as long as the error says, then retry; if it lasts, add replicas or raise max_concurrent_rpcs."
 
 
 class BudgetExhausted(TaoError):

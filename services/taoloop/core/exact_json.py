@@ -123,6 +123,13 @@ def canonical(value: object, *, max_depth: int = MAX_DEPTH) -> str:
     Raises:
         JsonEncodeError: As for `dumps`.
     """
+    if type(value) is dict and _ONE_FORM.issuperset(map(type, value.values())) and max_depth > 0:
+        try:
+            written = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+        except orjson.JSONEncodeError:
+            written = b"\xff"  # a long integer, or what the careful way names
+        if written.isascii():
+            return written.decode()
     return _encodable(_write(value, max_depth, is_canonical=True))
 
 
@@ -233,6 +240,8 @@ _WRITER_OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATE
 
 
 _HARMLESS = frozenset({str, int, bool, type(None), Decimal})
+_ONE_FORM = frozenset({str, int, bool, type(None)})
+"""What the writer writes in its canonical form, as long as it is ASCII: the arguments of most calls are no more."""
 
 
 def _unknown_to_writer(value: object) -> object:

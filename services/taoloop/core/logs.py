@@ -8,6 +8,7 @@ import sys
 import time
 import traceback
 from collections.abc import Mapping
+from contextlib import nullcontext
 from contextvars import ContextVar, Token
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -35,6 +36,8 @@ _is_secret_name = lru_cache(maxsize=1024)(is_secret_name)
 _TAKEN: Final = frozenset({"time", "level", "event", "logger"})
 
 
+_LEVELS: Final = {level: name for name, level in logging.getLevelNamesMapping().items()}
+
 _Error = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None] | None
 
 
@@ -46,16 +49,17 @@ class _EventRecord(logging.LogRecord):
 
     def __init__(self, name: str, level: int, event: str, fields: Mapping[str, LogValue], error: _Error) -> None:
         created = time.time()  # noqa: TID251 - the date of a line, which logging itself would take from here
-        self.__dict__ |= _BLANK | {
-            "name": name,
-            "levelno": level,
-            "levelname": logging.getLevelName(level),
-            "msg": event,
-            "exc_info": error,
-            "created": created,
-            "msecs": created % 1 * 1000,
-            _FIELDS: fields,
-        }
+        self.__dict__.update(
+            _BLANK,
+            name=name,
+            levelno=level,
+            levelname=_LEVELS[level],
+            msg=event,
+            exc_info=error,
+            created=created,
+            msecs=created % 1 * 1000,
+            taoloop_fields=fields,
+        )
 
 
 class EventLog:
@@ -107,8 +111,9 @@ class log_context:  # noqa: N801 - used like a function; a class enters and leav
         self._ids = ids
 
     def __enter__(self) -> Self:
-        ids = {name: value for name, value in self._ids.items() if value}
-        self._token: Token[Mapping[str, str]] = _context.set({**_context.get(), **ids})
+        ids = self._ids if all(self._ids.values()) else {name: text for name, text in self._ids.items() if text}
+        around = _context.get()
+        self._token: Token[Mapping[str, str]] = _context.set({**around, **ids} if around else ids)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -147,6 +152,26 @@ class JsonLinesFormatter(logging.Formatter):
         return dumps(line)
 
 
+class _LineHandler(logging.StreamHandler[TextIO]):
+    """Writes each line at once, in one hold of the lock, which the library takes twice."""
+
+    def handle(self, record: logging.LogRecord) -> bool:
+        if self.filters and not self.filter(record):
+            return False
+        with self.lock or nullcontext():
+            self.emit(record)
+        return True
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            self.stream.write(self.format(record) + "\n")
+            self.stream.flush()
+        except RecursionError:
+            raise
+        except Exception:  # noqa: BLE001 - as the library does: a line that cannot be written must not stop the work
+            self.handleError(record)
+
+
 def configure_logging(level: str, stream: TextIO) -> None:
     """Send all logging of the process to `stream` as JSON lines; called once, by the program's entry.
 
@@ -154,7 +179,7 @@ def configure_logging(level: str, stream: TextIO) -> None:
         level: `debug`, `info`, `warning` or `error`; libraries are heard from `warning` up at the least.
         stream: Usually standard error.
     """
-    handler = logging.StreamHandler(stream)
+    handler = _LineHandler(stream)
     handler.setFormatter(JsonLinesFormatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]
@@ -175,18 +200,38 @@ def _second(seconds: int) -> str:
 
 def _event_line(record: logging.LogRecord, fields: Mapping[str, LogValue]) -> str:
     """Return the line of an event; it is the one that `dumps` writes if it is all ASCII."""
-    parts = [f'{{"time":"{_time(record.created)}",', _head(record.levelname, record.msg, record.name)]
-    if trace_id := current_trace_id():
-        parts.append(f',"trace_id":"{trace_id}"')
+    line = f'{{"time":"{_time(record.created)}",{_head(record.levelname, record.msg, record.name)}'
+    trace_id = current_trace_id()
+    if trace_id:
+        line += f',"trace_id":"{trace_id}"'
     context = _context.get()
-    parts += [f",{encode_basestring(name)}:{encode_basestring(text)}" for name, text in context.items()]
+    for name, text in context.items():
+        line += f"{_name(name)}{encode_basestring(text)}"
     for name, value in fields.items():
         if name not in context and name not in _TAKEN and not (trace_id and name == "trace_id"):
-            known = _value(name, value)
-            text = encode_basestring(known) if type(known) is str else dumps(known)
-            parts.append(f",{encode_basestring(name)}:{text}")
-    parts.append("}")
-    return "".join(parts)
+            if isinstance(value, str) and len(value) <= _SHORT_CHARACTERS and not _is_secret_name(name):
+                line += f"{_name(name)}{_short_written(str(value))}"
+            else:
+                line += f"{_name(name)}{_written(name, value)}"
+    return line + "}"
+
+
+@lru_cache(maxsize=1024)
+def _name(name: str) -> str:
+    return f",{encode_basestring(name)}:"
+
+
+def _written(name: str, value: LogValue) -> str:
+    """Return a field's value as JSON; see `_value`."""
+    if isinstance(value, float) and math.isfinite(value) and not _is_secret_name(name):
+        return float.__repr__(value)
+    known = _value(name, value)
+    return encode_basestring(known) if isinstance(known, str) else dumps(known)
+
+
+@lru_cache(maxsize=1024)
+def _short_written(text: str) -> str:
+    return encode_basestring(_text(text))
 
 
 @lru_cache(maxsize=1024)

@@ -42,6 +42,8 @@ _CODE_OF_REFUSAL: Final = {
     RefusalReason.INSUFFICIENT_CONTEXT: FaultCode.INSUFFICIENT_CONTEXT,
     RefusalReason.PLAN_FAILED: FaultCode.INVALID_PLAN,
 }
+# Failures of steps that a limit of the run refused; their field is its name.
+_LIMITS: Final = {FaultCode.LIMIT_REACHED, FaultCode.LOOP_DETECTED}
 # Failures after which only a person may go on.
 _FOR_A_PERSON: Final = {FaultCode.OUTCOME_UNKNOWN, FaultCode.DECISION_BY_PERSON_NEEDED, FaultCode.REPEATED_WRITE}
 
@@ -185,11 +187,12 @@ class RunDriver:
     async def _stop_failed(self, failed: list[StepRecord]) -> None:
         faults = [record.fault or _plan_fault(f"Step {record.step_id} has no result.") for record in failed]
         person = next((fault for fault in faults if fault.code in _FOR_A_PERSON), None)
-        limit = next((fault for fault in faults if fault.code == FaultCode.LIMIT_REACHED), None)
+        limit = next((fault for fault in faults if fault.code in _LIMITS), None)
         if person is not None:
             await self._finish(Outcome.NEEDS_HUMAN, fault=person)
         elif limit is not None:
-            await self._writer.emit(LimitReached(limit=limit.field, value=float(self._limits.max_calls_per_tool)))
+            value = float(getattr(self._limits, limit.field))
+            await self._writer.emit(LimitReached(limit=limit.field, value=value))
             await self._finish(Outcome.LIMIT_REACHED, fault=limit)
         else:
             await self._finish(Outcome.FAILED, fault=faults[0])

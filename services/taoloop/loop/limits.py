@@ -21,6 +21,8 @@ class RunLimits:
         max_tokens: Tokens that models may read and write.
         max_calls_per_tool: Calls of one tool.
         max_result_bytes: Bytes of all tool responses together.
+        max_equal_calls: How often one call may give the same result; then it is not made again. At least 2; the
+            caller cannot set it.
     """
 
     max_iterations: int
@@ -28,6 +30,7 @@ class RunLimits:
     max_tokens: int
     max_calls_per_tool: int
     max_result_bytes: int
+    max_equal_calls: int = 3
 
     def within(self, wanted: Limits | None) -> RunLimits:
         """Return the limits of one run: the wanted ones where they are set, never above these."""
@@ -39,6 +42,7 @@ class RunLimits:
             max_tokens=_within(wanted.max_tokens, self.max_tokens),
             max_calls_per_tool=_within(wanted.max_calls_per_tool, self.max_calls_per_tool),
             max_result_bytes=_within(wanted.max_result_bytes, self.max_result_bytes),
+            max_equal_calls=self.max_equal_calls,
         )
 
     def as_record(self) -> Limits:

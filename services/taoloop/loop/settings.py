@@ -27,6 +27,12 @@ class LoopSettings(ServiceSettings):
     max_result_bytes: int = Field(
         default=16 * 1024 * 1024, ge=1024, description="Most bytes of all tool responses of one run."
     )
+    max_equal_calls: int = Field(
+        default=3,
+        ge=2,
+        le=100,
+        description="How often one call of a run may give the same result; then it is not made again.",
+    )
     max_parallel_steps: int = Field(default=8, ge=1, le=256, description="Most steps of one run at the same time.")
     max_open_runs: int = Field(default=1000, ge=1, description="Most runs that one host drives at the same time.")
     tools_max_age_seconds: Seconds = Field(
@@ -47,4 +53,5 @@ class LoopSettings(ServiceSettings):
             max_tokens=self.max_tokens,
             max_calls_per_tool=self.max_calls_per_tool,
             max_result_bytes=self.max_result_bytes,
+            max_equal_calls=self.max_equal_calls,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -11,23 +11,27 @@ from typing import Any, Final, TypeGuard
 
 from taoloop.core.errors import InvalidRequest
 from taoloop.core.exact_json import ABSENT, Json, JsonSyntaxError, JsonValue, loads
-from taoloop.observation.compiled import compile_checks
-from taoloop.observation.judging import Judgement, ObservationPolicy, judge
-from taoloop.observation.stages.consistency import unreadable_expectation
+from taoloop.observation.judging import ObservationPolicy
+from taoloop.observation.observer import Observer
+from taoloop.observation.ports import FixedCatalogue
 from taoloop.plan.acting import ActionResult, ActionStatus, Body
-from taoloop.plan.json_form import PlanFormInvalid, plan_from_json
+from taoloop.plan.form.json_form import PlanFormInvalid, plan_from_json
 from taoloop.plan.model import PlanStep, ThoughtPlan
 from taoloop.plan.observing import ObservationResult, ObserveRequest
 from taoloop.tools.catalogue import Catalogue
 from taoloop.tools.compiled import CompiledTool
 from taoloop.tools.contract import ObserveRule, RuleSeverity, ToolContract
+from taoloop.tools.loading.samples import filled, sample_from_json
 from taoloop.tools.rules import RuleRefused
 from taoloop.tools.schema_refusals import SchemaRefused
-from taoloop.tools.schemas import CompiledSchema
+from taoloop.tools.seen import Place
 from taoloop.tools.signature import Effect
 
-ENVELOPE_KEYS: Final = frozenset({"body", "status_code", "response_time_seconds", "arguments"})
+ENVELOPE_KEYS: Final = frozenset({"body", "status_code", "response_time_seconds", "arguments", "tool"})
 """What a response file may say beside the body; an object with `body` and only such keys is an envelope."""
+
+SAMPLE_KEYS: Final = frozenset({"tool", "request", "response", "expect"})
+"""What a sample may say; an object with `request` and `response` and only such keys is one."""
 
 MAX_FILE_BYTES: Final = 16 * 1024 * 1024
 """Largest file that is read."""
@@ -40,7 +44,7 @@ class ObservedFiles:
     """What `taoloop observe` is given.
 
     Attributes:
-        action_response: The response: a body of any kind, or the object
+        action_response: The response: a body of any kind, a sample, or the object
             `{"status_code": 200, "response_time_seconds": 0.2, "arguments": {…}, "body": …}`.
         thought_plan: A plan in its JSON form; its step says what is expected. None for none.
         rules: JSON list of `{"id": …, "severity": "hard" or "soft", "when": JsonLogic}`, or an object with that
@@ -56,12 +60,49 @@ class ObservedFiles:
     tool: str = ""
 
 
+Act = Callable[[CompiledTool, ActionResult], ActionResult]
+"""What the action service says of an answer before it is judged: the contract's `errors`, the status class."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedResponse:
+    """A response file that was judged.
+
+    Attributes:
+        verdict: What is true of it.
+        request: What was judged: the action's result, the arguments, the plan's expectation.
+        tool: The contract by which it was judged, with the further rules.
+    """
+
+    verdict: ObservationResult
+    request: ObserveRequest
+    tool: CompiledTool
+
+
 def observe_files(
     files: ObservedFiles, catalogue: Catalogue | None, policy: ObservationPolicy | None = None
 ) -> ObservationResult:
+    """Judge the response file; see `judged_files`."""
+    return judged_files(files, catalogue, policy).verdict
+
+
+def judged_files(
+    files: ObservedFiles,
+    catalogue: Catalogue | None,
+    policy: ObservationPolicy | None = None,
+    act: Act | None = None,
+    seen: Mapping[str, Place] | None = None,
+) -> ObservedResponse:
     """Judge the response file by the tool's contract, the plan's expectation and the rules.
 
     Without a catalogue the step's `output_schema` stands for the contract's response schema.
+
+    Args:
+        files: What is given.
+        catalogue: The contracts; None for none.
+        policy: What holds for every tool.
+        act: What comes before the judgement; None takes every response for one that the action service let pass.
+        seen: What was seen of the tools, by name; of a tool that is not there only its contract is known.
 
     Raises:
         InvalidRequest: INVALID_REQUEST, a file cannot be read or used; the message names it and says why.
@@ -69,31 +110,26 @@ def observe_files(
     """
     step = None if files.thought_plan is None else _chosen(_read_plan(files.thought_plan), files)
     rules = () if files.rules is None else _read_rules(files.rules)
-    name = files.tool or (step.tool if step is not None else "")
+    response = _read_response(files.action_response)
+    name = files.tool or (step.tool if step is not None else response.tool)
     if catalogue is not None and not name:
-        raise InvalidRequest("Name the tool that answered, or give the plan that called it.")
+        raise InvalidRequest("Name the tool that answered with --tool, or give the plan that called it.")
     tool = _contract(name, step, catalogue, rules)
-    envelope, result = _read_response(files.action_response, step, name, trust_of=tool)
-    request = ObserveRequest(
-        result=result,
-        arguments=envelope.get("arguments", ABSENT),
-        expect=ABSENT if step is None else step.expect,
+    result = replace(
+        response.result,
+        step_id=step.step_id if step is not None else "",
+        tool=tool.contract.name,
+        trust=tool.contract.trust,
     )
-    schema = ABSENT if step is None or catalogue is None else step.output_schema
-    return _judged(request, result, tool, schema, policy or ObservationPolicy())
-
-
-def _judged(
-    request: ObserveRequest, result: ActionResult, tool: CompiledTool, schema: Json, policy: ObservationPolicy
-) -> ObservationResult:
-    judgement = Judgement(request=request, result=result, checks=compile_checks(tool), policy=policy)
-    if schema is ABSENT or schema is None:
-        return judge(judgement)
-    try:
-        return judge(replace(judgement, schemas=(CompiledSchema.compile(schema),)))
-    except SchemaRefused as refused:
-        flaw = unreadable_expectation(f"The step's output schema cannot be used: {refused}.")
-        return judge(replace(judgement, refused=(flaw,)))
+    request = ObserveRequest(
+        result=result if act is None else act(tool, result),
+        arguments=response.arguments,
+        expect=ABSENT if step is None else step.expect,
+        output_schema=ABSENT if step is None or catalogue is None else step.output_schema,
+    )
+    # The very observer of the service, on a catalogue of the one tool, which may have further rules.
+    observer = Observer(FixedCatalogue(Catalogue([tool])), policy or ObservationPolicy(), seen or {})
+    return ObservedResponse(verdict=observer.observe(request), request=request, tool=tool)
 
 
 def _contract(
@@ -161,37 +197,64 @@ def _rule(path: Path, index: int, written: JsonValue) -> ObserveRule:
     return ObserveRule(id=rule_id, severity=RuleSeverity(str(severity)), when=written["when"])
 
 
-def _read_response(
-    path: Path, step: PlanStep | None, name: str, *, trust_of: CompiledTool
-) -> tuple[Mapping[str, JsonValue], ActionResult]:
-    """Return the envelope around the body and the action result that it would have been."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Response:
+    """What a response file says."""
+
+    result: ActionResult
+    arguments: Json = ABSENT
+    tool: str = ""
+
+
+def _read_response(path: Path) -> _Response:
+    """Return the response as the action's result that it would have been: a body, an envelope or a sample."""
     content = _read(path)
     body = Body(size_bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
-    result = ActionResult(
-        step_id=step.step_id if step is not None else "",
-        tool=name,
-        status=ActionStatus.SUCCEEDED,
-        status_code=200,
-        body=body,
-        trust=trust_of.contract.trust,
-    )
+    result = ActionResult(step_id="", status=ActionStatus.SUCCEEDED, status_code=200, body=body, tool="")
     try:
         document = loads(content.removeprefix(b"\xef\xbb\xbf"))
     except JsonSyntaxError:
-        return {}, replace(result, raw=content[:_MAX_RAW_BYTES])
-    if not (isinstance(document, dict) and "body" in document and document.keys() <= ENVELOPE_KEYS):
-        return {}, replace(result, parsed=document)
+        return _Response(result=replace(result, raw=content[:_MAX_RAW_BYTES]))
+    if isinstance(document, dict) and {"request", "response"} <= document.keys() <= SAMPLE_KEYS:
+        return _of_sample(path, document, result)
+    if isinstance(document, dict) and "body" in document and document.keys() <= ENVELOPE_KEYS:
+        return _of_envelope(path, document, result)
+    return _Response(result=replace(result, parsed=document))
+
+
+def _of_sample(path: Path, document: JsonValue, result: ActionResult) -> _Response:
+    try:
+        sample = sample_from_json(document)
+    except ValueError as fault:
+        raise InvalidRequest(f"{path} is no sample: {fault}.", metadata={"path": str(path)}) from fault
+    parsed = filled(sample.body, sample.arguments) if sample.has_body else ABSENT
+    seconds = sample.response_time_seconds
+    judged = replace(
+        result,
+        status=ActionStatus.PENDING if sample.status == 202 else result.status,
+        status_code=sample.status,
+        parsed=parsed,
+        response_time_seconds=0.0 if seconds is None else seconds,
+    )
+    return _Response(result=judged, arguments=dict(sample.arguments), tool=sample.tool)
+
+
+def _of_envelope(path: Path, document: Mapping[str, JsonValue], result: ActionResult) -> _Response:
     status_code = document.get("status_code", 200)
     seconds = document.get("response_time_seconds", 0)
-    if not _is_integer(status_code) or not isinstance(seconds, int | Decimal) or isinstance(seconds, bool):
-        message = f"{path}: `status_code` is an integer and `response_time_seconds` a number."
+    name = document.get("tool", "")
+    is_number = isinstance(seconds, int | Decimal) and not isinstance(seconds, bool)
+    if not _is_integer(status_code) or not is_number or not isinstance(name, str):
+        message = f"{path}: `status_code` is an integer, `response_time_seconds` a number and `tool` a text."
         raise InvalidRequest(message, metadata={"path": str(path)})
-    return document, replace(
+    assert isinstance(seconds, int | Decimal)
+    judged = replace(
         result,
         parsed=document["body"],
         status_code=status_code,
         response_time_seconds=float(seconds) if "response_time_seconds" in document else None,
     )
+    return _Response(result=judged, arguments=document.get("arguments", ABSENT), tool=name)
 
 
 def _is_integer(value: JsonValue) -> TypeGuard[int]:

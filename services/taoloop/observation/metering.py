@@ -6,9 +6,18 @@ from opentelemetry.trace import Span
 
 from taoloop.core.faults import FaultCode
 from taoloop.core.telemetry import Telemetry
-from taoloop.core.telemetry.names import OBSERVATIONS, RESPONSE_REFUSED, Attribute, observe_span
+from taoloop.core.telemetry.names import (
+    EXPOSED_CUT,
+    OBSERVATIONS,
+    RESPONSE_REFUSED,
+    SOFT_LABELS,
+    Attribute,
+    observe_span,
+)
+from taoloop.observation.drift.notebook import DriftNotebook
 from taoloop.observation.observer import Observer
 from taoloop.observation.ports import CatalogueSource
+from taoloop.observation.stages.model import Stage
 from taoloop.plan.observing import ObservationResult, ObserveRequest
 
 UNKNOWN_TOOL_LABEL = "unknown"
@@ -22,14 +31,24 @@ class MeteredObserver:
         observer: Judges.
         catalogues: Says which names are tools; the observer's own.
         telemetry: Where it is told.
+        notebook: Where drift is noted; None notes it nowhere.
     """
 
-    def __init__(self, observer: Observer, catalogues: CatalogueSource, telemetry: Telemetry) -> None:
+    def __init__(
+        self,
+        observer: Observer,
+        catalogues: CatalogueSource,
+        telemetry: Telemetry,
+        notebook: DriftNotebook | None = None,
+    ) -> None:
         self._observer = observer
         self._catalogues = catalogues
         self._tracing = telemetry.tracing
         self._observations = telemetry.metrics.counter(OBSERVATIONS)
         self._refused = telemetry.metrics.counter(RESPONSE_REFUSED)
+        self._cut = telemetry.metrics.counter(EXPOSED_CUT)
+        self._soft_labels = telemetry.metrics.counter(SOFT_LABELS)
+        self._notebook = notebook
 
     def observe(self, request: ObserveRequest) -> ObservationResult:
         """Return the verdict; see `Observer.observe`, also for what it raises."""
@@ -40,6 +59,13 @@ class MeteredObserver:
         self._observations.labels(tool, "true" if result.valid else "false").inc()
         if result.fault is not None and result.fault.code == FaultCode.RESPONSE_TOO_LARGE:
             self._refused.labels(tool, "observation_max_body_bytes").inc()
+        if result.exposed_is_cut:
+            self._cut.labels(tool).inc()
+        if result.drift and self._notebook is not None and request.result is not None:
+            self._notebook.note(self._label(request.result.served_by_tool or request.result.tool), result.drift)
+        for failure in result.failures:
+            if failure.stage == Stage.SOFT:
+                self._soft_labels.labels(tool, failure.rule_id).inc()
         return result
 
     def _label(self, tool: str) -> str:

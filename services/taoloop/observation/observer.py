@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from taoloop.core.errors import CatalogueMismatch, FieldViolation, InvalidRequest
@@ -20,7 +22,10 @@ from taoloop.plan.observing import ObservationResult, ObserveRequest
 from taoloop.tools.catalogue import Catalogue
 from taoloop.tools.schema_refusals import SchemaRefused
 from taoloop.tools.schemas import CompiledSchema
+from taoloop.tools.seen import Place
 from taoloop.tools.signature import Trust
+
+NOTHING_SEEN: Final[Mapping[str, Place]] = MappingProxyType({})
 
 MAX_STEP_SCHEMAS: Final = 256
 """Most compiled schemas of steps that an observer keeps; the one unused for longest goes first."""
@@ -32,11 +37,15 @@ class Observer:
     Args:
         catalogues: Where the contracts come from.
         policy: What holds for every tool.
+        seen: What was seen of the tools, by name; of a tool that is not there only its contract is known.
     """
 
-    def __init__(self, catalogues: CatalogueSource, policy: ObservationPolicy) -> None:
+    def __init__(
+        self, catalogues: CatalogueSource, policy: ObservationPolicy, seen: Mapping[str, Place] = NOTHING_SEEN
+    ) -> None:
         self._catalogues = catalogues
         self._policy = policy
+        self._seen = seen
         self._catalogue_digest = ""
         self._checks: dict[str, ContractChecks] = {}
         self._caches = threading.Lock()
@@ -50,7 +59,7 @@ class Observer:
         for a valid result in trusted words: when anything could not be checked, it stays false.
 
         Raises:
-            InvalidRequest: INVALID_REQUEST, the request has no result.
+            InvalidRequest: INVALID_REQUEST, the request has no result, or a projection that its tool does not have.
             CatalogueMismatch: The run is pinned to another catalogue.
         """
         result = request.result
@@ -60,7 +69,8 @@ class Observer:
         catalogue = self._pinned(request.catalogue_digest)
         checks = self._checks_of(catalogue, result.served_by_tool or result.tool)
         if checks is None:
-            return _unknown_tool(result, catalogue)
+            return self._unknown_tool(result, catalogue)
+        self._check_projection(request.projection, result.tool, catalogue)
         expected = self._expected_schemas(request, result, catalogue)
         return judge(
             Judgement(
@@ -72,6 +82,16 @@ class Observer:
                 refused=tuple(refused for refused in expected if isinstance(refused, Flaw)),
             )
         )
+
+    def _check_projection(self, name: str, tool: str, catalogue: Catalogue) -> None:
+        """Refuse a goal that the planned tool does not know; another tool that stood in for it need not know it."""
+        planned = self._checks_of(catalogue, tool) if name else None
+        if planned is None or name in planned.exposer.projections:
+            return
+        known = ", ".join(planned.exposer.projections) or "none"
+        violation = FieldViolation("projection", f"the tool {tool} has no projection {name!r}; it has {known}")
+        message = f"The tool {tool} has no projection {name!r}."
+        raise InvalidRequest(message, violations=(violation,), metadata={"field": "projection", "known": known})
 
     def _expected_schemas(
         self, request: ObserveRequest, result: ActionResult, catalogue: Catalogue
@@ -121,8 +141,26 @@ class Observer:
         with self._caches:
             known = self._checks.get(name)
             if known is None and name in catalogue:
-                known = self._checks[name] = compile_checks(catalogue.compiled(name))
+                known = self._checks[name] = compile_checks(
+                    catalogue.compiled(name), self._policy.weights, self._seen.get(name)
+                )
         return known
+
+    def _unknown_tool(self, result: ActionResult, catalogue: Catalogue) -> ObservationResult:
+        tool = result.served_by_tool or result.tool
+        found = flaw(
+            Stage.STATUS,
+            FaultCode.UNKNOWN_TOOL,
+            "The catalogue has no tool of this name.",
+            rule_id="tool",
+            actual=tool,
+            candidates=catalogue.near(tool),
+        )
+        trail = Trail()
+        trail.add(Outcome(flaws=(found,)))
+        # Nothing is known of the tool: it may be one that writes.
+        source = Source(weight=0.0, trust=Trust.UNTRUSTED, is_write=True)
+        return verdict(result, trail, source, self._policy.presentation)
 
     def __repr__(self) -> str:
         return f"Observer(catalogue={self._catalogue_digest[:12]!r}, contracts_compiled={len(self._checks)})"
@@ -134,19 +172,3 @@ def compiled_expectation(schema: JsonValue) -> CompiledSchema | Flaw:
         return CompiledSchema.compile(schema)
     except SchemaRefused as refused:
         return unreadable_expectation(f"The step's output schema cannot be used: {refused}.")
-
-
-def _unknown_tool(result: ActionResult, catalogue: Catalogue) -> ObservationResult:
-    tool = result.served_by_tool or result.tool
-    found = flaw(
-        Stage.STATUS,
-        FaultCode.UNKNOWN_TOOL,
-        "The catalogue has no tool of this name.",
-        rule_id="tool",
-        actual=tool,
-        candidates=catalogue.near(tool),
-    )
-    trail = Trail()
-    trail.add(Outcome(flaws=(found,)))
-    # Nothing is known of the tool: it may be one that writes.
-    return verdict(result, trail, Source(weight=0.0, trust=Trust.UNTRUSTED, is_write=True))

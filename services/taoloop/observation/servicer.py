@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -12,9 +11,14 @@ import grpc.aio
 from taoloop.api.v1 import observation_pb2 as pb
 from taoloop.api.v1 import observation_pb2_grpc
 from taoloop.core.clock import Clock
-from taoloop.core.errors import DeadlineExceeded, FeatureNotServed, FieldViolation, InvalidRequest
+from taoloop.core.errors import DeadlineExceeded, FieldViolation, InvalidRequest
+from taoloop.observation.drift.reading import DriftReader
+from taoloop.observation.heavy_work import LARGE_CHARACTERS, HeavyWork
 from taoloop.observation.metering import MeteredObserver
-from taoloop.plan.observing import ObserveRequest
+from taoloop.observation.semantic.answer_checker import LARGE_ANSWER_CHARACTERS
+from taoloop.observation.semantic.metering import MeteredAnswerChecker
+from taoloop.plan.answering import CheckAnswerRequest
+from taoloop.plan.observing import ListDriftRequest, ObserveRequest
 from taoloop.wire.context import incoming_call
 from taoloop.wire.records.codec import decode, encode
 
@@ -25,9 +29,6 @@ SERVICE_NAME: Final = "taoloop.api.v1.ObservationService"
 
 _ITEMS_BETWEEN_PAUSES: Final = 16
 
-# About 10 ms of work: a larger body would hold up every other call, so a thread judges it and shares the interpreter.
-_LARGE_CHARACTERS: Final = 64 * 1024
-
 
 class ObservationServicer(observation_pb2_grpc.ObservationServiceServicer):
     """Serves the verdicts of one observer.
@@ -36,12 +37,26 @@ class ObservationServicer(observation_pb2_grpc.ObservationServiceServicer):
         observer: Judges.
         max_body_bytes: Largest body that is read from a message; the observer refuses a larger one by its size.
         clock: Gives way to other calls during a batch.
+        heavy: Judges large bodies beside the event loop.
+        drift: Lists what changed upstream.
+        answers: Checks answers.
     """
 
-    def __init__(self, observer: MeteredObserver, max_body_bytes: int, clock: Clock) -> None:
+    def __init__(
+        self,
+        observer: MeteredObserver,
+        max_body_bytes: int,
+        clock: Clock,
+        heavy: HeavyWork,
+        drift: DriftReader,
+        answers: MeteredAnswerChecker,
+    ) -> None:
         self._observer = observer
         self._max_body_bytes = max_body_bytes
         self._clock = clock
+        self._heavy = heavy
+        self._drift = drift
+        self._answers = answers
 
     async def Observe(
         self,
@@ -76,16 +91,39 @@ class ObservationServicer(observation_pb2_grpc.ObservationServiceServicer):
 
     async def CheckAnswer(
         self,
-        _request: pb.CheckAnswerRequest,
-        _context: grpc.aio.ServicerContext[Any, Any],
+        request: pb.CheckAnswerRequest,
+        context: grpc.aio.ServicerContext[Any, Any],
     ) -> pb.CheckAnswerResponse:
-        """Refuse: answers are not checked by this version."""
-        raise FeatureNotServed.rpc(f"/{SERVICE_NAME}/CheckAnswer")
+        """Compare an answer with its evidence; an unsupported claim is a verdict.
+
+        Raises:
+            InvalidRequest: INVALID_REQUEST, evidence that is no JSON.
+            QueueFull: QUEUE_FULL, too many large inputs wait already.
+        """
+        evidence_characters = sum(len(one.exposed_json) for one in request.evidence)
+        if evidence_characters > self._answers.limits.max_evidence_bytes:
+            return encode(self._answers.refuse_evidence(), pb.CheckAnswerResponse)
+        is_large = len(request.text) + evidence_characters > LARGE_ANSWER_CHARACTERS
+        if is_large:
+            record = await self._heavy.run(lambda: decode(CheckAnswerRequest, request))
+        else:
+            record = decode(CheckAnswerRequest, request)
+        verdict = await self._answers.check(record, incoming_call(context).deadline, is_large=is_large)
+        return encode(verdict, pb.CheckAnswerResponse)
+
+    async def ListDrift(
+        self,
+        request: pb.ListDriftRequest,
+        context: grpc.aio.ServicerContext[Any, Any],
+    ) -> pb.ListDriftResponse:
+        """List what the tools began to answer that was never seen of them; raises what `DriftReader` does."""
+        record = decode(ListDriftRequest, request)
+        return encode(await self._drift.list_drift(record, incoming_call(context)), pb.ListDriftResponse)
 
     async def _judged(self, request: pb.ObserveRequest) -> pb.ObservationResult:
-        if len(request.result.parsed_json) <= _LARGE_CHARACTERS:
+        if not LARGE_CHARACTERS < len(request.result.parsed_json) <= self._max_body_bytes:
             return self._judged_here(request)
-        return await asyncio.to_thread(self._judged_here, request)
+        return await self._heavy.run(lambda: self._judged_here(request))
 
     def _judged_here(self, request: pb.ObserveRequest) -> pb.ObservationResult:
         record = decode(ObserveRequest, self._bounded(request))

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from taoloop.core.exact_json import ABSENT, Json
 from taoloop.core.faults import Fault
+from taoloop.core.records import quickly_made
 from taoloop.plan.task import Permissions, ToolAvailability
 from taoloop.tools.signature import Effect, Reach, Trust
 
@@ -55,6 +56,7 @@ class BreakerState(StrEnum):
     """One probe may pass."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecuteRequest:
     """One tool call wanted."""
@@ -112,6 +114,7 @@ class ExecuteResponse:
     """What came of the call."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionResult:
     """One envelope for every tool and every way to fail."""
@@ -169,6 +172,7 @@ class ActionResult:
     shows it. The hash is that of the arguments as they came."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
     """What a body was."""
@@ -185,6 +189,7 @@ class Body:
     """Where the whole body is kept; empty when nowhere."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
     """One attempt of a call."""

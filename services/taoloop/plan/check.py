@@ -51,6 +51,7 @@ RULES: Final[tuple[Rule, ...]] = (
     structure.features_are_served,
     schemas.schemas_compile,
     schemas.expectations_are_well_formed,
+    tools.projections_exist,
     schemas.snapshot_is_an_object,
 )
 """Every rule, each with one sentence of its own; the order settles ties between faults at one place."""

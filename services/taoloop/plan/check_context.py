@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Final
 
 from taoloop.core import pointers
 from taoloop.core.exact_json import ABSENT, Json
@@ -37,6 +38,9 @@ class PlanLimits:
 
     max_steps: int = 7
     max_tokens: int = 512
+
+
+DEFAULT_LIMITS: Final = PlanLimits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -128,6 +128,8 @@ class PlanStep:
     """Whether the plan goes on when this step fails."""
     timeout_seconds: float | None = None
     """Upper bound for the step; unset takes the contract's."""
+    projection: str = ""
+    """Name of one of the contract's projections: the goal that the result is shown for; empty shows all it may."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,7 +253,6 @@ class Convert:
     """A conversion by code."""
 
     to: str
-    """What the value becomes: `date`, `datetime`, `date-range`, `integer`, `number`, `boolean`, `string`, `email` or
-    `enum`."""
+    """What the value becomes: a name of `taoloop.values.conversions`, for example `date`, `money`, `unit`."""
     options: Json = ABSENT
     """Object of the converter's options."""

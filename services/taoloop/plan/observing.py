@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from taoloop.core.exact_json import ABSENT, Json
 from taoloop.core.faults import Fault
+from taoloop.core.records import quickly_made
 from taoloop.plan.acting import ActionResult
 from taoloop.tools.signature import Trust
 
@@ -32,6 +33,29 @@ class Consistency(StrEnum):
     """Not as expected: the result is not valid, and its data is kept."""
 
 
+class ConfidenceLevel(StrEnum):
+    """How far a result can be relied on, by the two thresholds of the service."""
+
+    LOW = "low"
+    """Below the lower threshold, 0.5 by default: when all results are so, a person decides."""
+    MEDIUM = "medium"
+    """Between the two."""
+    HIGH = "high"
+    """Above the upper threshold, 0.7 by default: preferred where results differ."""
+
+
+class DriftKind(StrEnum):
+    """What an answer has that was never seen before."""
+
+    NEW_FIELD = "new_field"
+    """A member of an object."""
+    NEW_TYPE = "new_type"
+    """A JSON type at a known place."""
+    NEW_ENUM_VALUE = "new_enum_value"
+    """A value at a place that has had a small closed set of them."""
+
+
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObserveRequest:
     """One result to judge."""
@@ -48,6 +72,8 @@ class ObserveRequest:
     """Digest of the catalogue that the run is pinned to."""
     reference_time: datetime | None = None
     """The run's reference time."""
+    projection: str = ""
+    """Name of one of the contract's projections: the goal that the result is shown for; empty shows all it may."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +100,7 @@ class ObserveBatchResponse:
     """The verdicts, in the order of the items."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservationResult:
     """What is true of a result."""
@@ -108,6 +135,34 @@ class ObservationResult:
     """Whether the result may be used to carry out an effect. Permission is never widened by a failure."""
     trust: Trust = Trust.UNTRUSTED
     """Whose words the result holds."""
+    drift: tuple[Drift, ...] = ()
+    """What the answer has that was never seen of this tool: a warning, which changes nothing else."""
+    confidence_level: ConfidenceLevel | None = None
+    """The confidence by the service's thresholds; None for a result that is pending."""
+    source_weight: float = 0.0
+    """How much the source counts, 0 to 1: the factor between the stages' score and `confidence`."""
+    source_detail: str = ""
+    """Why the source counts so much, for example `a fallback tool answered: 1 of the contract x 0.8`."""
+    omitted_count: int = 0
+    """How many places were left out of `exposed` or cut short in it; `omitted` lists at most 100 of them."""
+    redacted: tuple[str, ...] = ()
+    """Pointers of what is masked in `exposed`, at most 100."""
+    exposed_is_cut: bool = False
+    """Whether `exposed` was cut because it would have been too long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """Something that was never seen of a tool before."""
+
+    kind: DriftKind
+    """What is new."""
+    pointer: str = ""
+    """Where: a JSON pointer in which `*` stands for every item, and for a member name that is none of a field."""
+    value: Json = ABSENT
+    """The new value, or the name of the new JSON type; redacted, cut to 200 characters."""
+    in_data: bool = False
+    """Whether the pointer is one into the normalised data; else it is one into the body."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +177,8 @@ class StageScore:
     """Its weight after renormalising, 0 to 1."""
     score: float = 0.0
     """Its score, 0 to 1."""
+    detail: str = ""
+    """What the score is made of, for example `3 of 4 passed; failed: cheap`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +186,7 @@ class CheckFailure:
     """One check that did not pass."""
 
     stage: str
-    """status, success, empty, schema, normalise, rule, latency or consistency."""
+    """status, parse, success, empty, schema, relevance, normalise, rule, latency, soft or consistency."""
     rule_id: str = ""
     """The contract's id of the rule, or the schema keyword."""
     pointer: str = ""
@@ -147,52 +204,42 @@ class CheckFailure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckAnswerRequest:
-    """An answer to check."""
+class ListDriftRequest:
+    """Asks what changed upstream."""
 
-    text: str = ""
-    """The answer's text."""
-    evidence: tuple[Evidence, ...] = ()
-    """The observations that it may rest on."""
-    locale: str = ""
-    """BCP 47 tag of the text's language."""
-    time_zone: str = ""
-    """IANA name of the user's time zone."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """One observation that an answer may rest on."""
-
-    step_id: str = ""
-    """The step's id."""
-    exposed: Json = ABSENT
-    """What the answer may see of its result."""
+    tool: str = ""
+    """Only that of one tool; empty for all tools of the catalogue."""
+    since: datetime | None = None
+    """Only what was seen at this time or later; None for all that is kept."""
+    page_size: int = 0
+    """At most this many; 0 takes 100, more than 1000 are refused."""
+    page_token: str = ""
+    """Where the page before ended; empty for the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckAnswerResponse:
-    """The verdict on an answer."""
+class ListDriftResponse:
+    """One page of drift."""
 
-    grounded: bool = False
-    """Whether every claim is supported."""
-    claims: tuple[Claim, ...] = ()
-    """Every number, id, date and name of the text."""
+    records: tuple[DriftRecord, ...] = ()
+    """The records, by tool, place, kind and value."""
+    next_page_token: str = ""
+    """Where the next page starts; empty on the last."""
+    is_local: bool = False
+    """Whether the records are of this replica alone, and gone when it stops."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
-    """One checkable value in an answer."""
+class DriftRecord:
+    """Since when, and how often, one thing was seen that was never seen before."""
 
-    text: str = ""
-    """The value as it stands in the text."""
-    start: int = 0
-    """First code point in the text."""
-    end: int = 0
-    """One past the last code point."""
-    supported: bool = False
-    """Whether an observation supports it."""
-    step_id: str = ""
-    """The step that supports it."""
-    pointer: str = ""
-    """Pointer into that step's exposed data."""
+    tool: str = ""
+    """The tool's name."""
+    drift: Drift | None = None
+    """What is new."""
+    first_seen: datetime | None = None
+    """When it was first seen."""
+    last_seen: datetime | None = None
+    """When it was last seen."""
+    count: int = 0
+    """In how many results."""

@@ -15,6 +15,7 @@ from taoloop.action.ledger.effects import (
     Claim,
     EffectIntent,
     EffectQuery,
+    Forgotten,
     LedgerEntry,
     Resolution,
     Swept,
@@ -214,23 +215,43 @@ class InMemoryEffectLedger:
         self._store.looked_up_at[taken.effect.effect_id] = self._clock.now()
         return taken
 
-    async def forget_before(self, moment: datetime) -> int:
+    async def forget_before(self, moment: datetime) -> Forgotten:
         """Delete what is settled and old; see `EffectLedger.forget_before`."""
+        found = await self.forgettable_before(moment)
+        for approval_id in self._old_approvals(moment):
+            approvals = self._store.approvals
+            del approvals.records[approval_id], approvals.questions[approval_id]
+            approvals.decisions.pop(approval_id, None)
+        for effect_id in self._old_effects(moment):
+            del self._store.entries[effect_id], self._store.intents[effect_id]
+        return found
+
+    async def forgettable_before(self, moment: datetime) -> Forgotten:
+        """Return what would be deleted; see `EffectLedger.forgettable_before`."""
         self._check_store()
-        old = [
+        old = [entry for entry in self._store.entries.values() if _changed_at(entry) < moment]
+        unsettled = [entry for entry in old if entry.effect.state not in FORGETTABLE]
+        return Forgotten(
+            effects=len(self._old_effects(moment)),
+            approvals=len(self._old_approvals(moment)),
+            unsettled=len(unsettled),
+        )
+
+    def _old_effects(self, moment: datetime) -> tuple[str, ...]:
+        return tuple(
             effect_id
             for effect_id, entry in self._store.entries.items()
-            if entry.effect.state in FORGETTABLE and entry.effect.updated_at and entry.effect.updated_at < moment
-        ]
-        for effect_id in old:
-            del self._store.entries[effect_id], self._store.intents[effect_id]
-        approvals = self._store.approvals
-        for approval_id, approval in list(approvals.records.items()):
-            last = max(at for at in (approval.expires_at, approval.decided_at) if at is not None)
-            if last < moment and approval.effect_id not in self._store.entries:
-                del approvals.records[approval_id], approvals.questions[approval_id]
-                approvals.decisions.pop(approval_id, None)
-        return len(old)
+            if entry.effect.state in FORGETTABLE and _changed_at(entry) < moment
+        )
+
+    def _old_approvals(self, moment: datetime) -> tuple[str, ...]:
+        staying = self._store.entries.keys() - set(self._old_effects(moment))
+        return tuple(
+            approval_id
+            for approval_id, approval in self._store.approvals.records.items()
+            if max(at for at in (approval.expires_at, approval.decided_at) if at is not None) < moment
+            and approval.effect_id not in staying
+        )
 
     async def leave(self) -> None:
         """Tell the other processes that this one is gone."""
@@ -309,6 +330,12 @@ class InMemoryEffectLedger:
 
     def __repr__(self) -> str:
         return f"InMemoryEffectLedger(entries={len(self._store.entries)}, is_durable={self._is_durable})"
+
+
+def _changed_at(entry: LedgerEntry) -> datetime:
+    changed = entry.effect.updated_at
+    assert changed is not None
+    return changed
 
 
 def _key(intent: EffectIntent) -> tuple[str, str, str, str]:

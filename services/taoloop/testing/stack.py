@@ -184,7 +184,7 @@ class _Builder:
         await self._stack.enter_async_context(valkey)
         mock = await self._mock() if self._options.is_mocked else None
         await self._serve_action(mock, valkey, telemetry)
-        await self._serve_observation(telemetry)
+        await self._serve_observation(valkey, telemetry)
         await self._serve_loop(loop, valkey, telemetry)
         metrics = await self._stack.enter_async_context(
             metrics_serving(telemetry.metrics, loop.telemetry.metrics_host, loop.telemetry.metrics_port)
@@ -238,12 +238,13 @@ class _Builder:
             serving((component,), settings.grpc, self._action_address, telemetry, self._clock, _GRACE_SECONDS)
         )
 
-    async def _serve_observation(self, telemetry: Telemetry) -> None:
+    async def _serve_observation(self, valkey: EmbeddedValkey, telemetry: Telemetry) -> None:
         settings = self._settings(
             ObservationSettings,
             "observation",
             catalogue=self._options.catalogue,
             observation_listen=self._observation_address,
+            observation_drift={"redis": {"url": valkey.url}},
         )
         component = await self._stack.enter_async_context(observation_component(settings, telemetry, self._clock))
         await self._stack.enter_async_context(

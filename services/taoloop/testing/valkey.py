@@ -215,7 +215,8 @@ async def _answers(port: int) -> bool:
         return False
     try:
         writer.write(b"PING\r\n")
-        return await asyncio.wait_for(reader.readline(), 1.0) == b"+PONG\r\n"
+        async with asyncio.timeout(1.0):
+            return await reader.readline() == b"+PONG\r\n"
     except (OSError, TimeoutError):
         return False
     finally:

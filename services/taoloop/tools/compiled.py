@@ -51,7 +51,7 @@ class CompiledTool:
             contract=contract,
             parameters=contract.compiled_parameters,
             response=contract.compiled_response,
-            output_schema=_plain(output_schema.derive(contract.response, contract.observe.normalise).schema),
+            output_schema=_plain(output_schema.derive(contract.response, contract.observe).schema),
             success=None if contract.success is ABSENT else CompiledRule.compile(contract.success),
             errors=tuple((rule, CompiledRule.compile(rule.when)) for rule in contract.errors),
             rules=tuple((rule, CompiledRule.compile(rule.when)) for rule in contract.observe.rules),
@@ -73,6 +73,7 @@ class CompiledTool:
             trust=contract.trust,
             parameters=contract.parameters,
             returns=self.output_schema if isinstance(self.output_schema, dict) else {},
+            projections={name: each.when for name, each in contract.observe.projections.items()},
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
@@ -14,6 +14,9 @@ from taoloop.tools import formats
 from taoloop.tools.schema_refusals import SchemaFault, SchemaRefused, refusals
 
 __all__ = ["CompiledSchema", "SchemaFault", "SchemaRefused", "Violation"]
+
+MAX_LISTED_NODES: Final = 2048
+"""Largest value, in items, members and itself, of which every violation is listed."""
 
 _REGEX_SIZE_BYTES: Final = 1 << 20
 _PATTERNS: Final = jsonschema_rs.RegexOptions(size_limit=_REGEX_SIZE_BYTES, dfa_size_limit=_REGEX_SIZE_BYTES)
@@ -73,10 +76,15 @@ class CompiledSchema:
         return self._validator.is_valid(value)
 
     def violations(self, value: JsonValue) -> tuple[Violation, ...]:
-        """Return every violation, always in the same order; an empty tuple for a valid value."""
+        """Return every violation, always in the same order; an empty tuple for a valid value.
+
+        Of a value with more than `MAX_LISTED_NODES` nodes only the first is returned: the library finds all of them
+        before it gives one, which takes seconds for a megabyte of wrong items, and nothing else runs meanwhile.
+        """
         if self._validator.is_valid(value):
             return ()
-        return tuple(_violation(error, value, self.schema) for error in self._validator.iter_errors(value))
+        errors = self._validator.iter_errors(value) if _is_small(value) else _first_error(self._validator, value)
+        return tuple(_violation(error, value, self.schema) for error in errors)
 
     def __repr__(self) -> str:
         return f"CompiledSchema({self.schema!r})"
@@ -91,6 +99,29 @@ def _validator(schema: dict[str, Any] | bool) -> jsonschema_rs.Draft202012Valida
         pattern_options=_PATTERNS,
         offline=True,
     )
+
+
+def _is_small(value: JsonValue) -> bool:
+    """Tell whether the value has at most `MAX_LISTED_NODES` nodes, looking at no more than those."""
+    pending, count = [value], 1
+    while pending and count <= MAX_LISTED_NODES:
+        node = pending.pop()
+        if isinstance(node, dict):
+            count += len(node)
+            pending += node.values()
+        elif isinstance(node, list):
+            count += len(node)
+            pending += node
+    return count <= MAX_LISTED_NODES
+
+
+def _first_error(
+    validator: jsonschema_rs.Draft202012Validator, value: JsonValue
+) -> Iterator[jsonschema_rs.ValidationError]:
+    try:
+        validator.validate(value)
+    except jsonschema_rs.ValidationError as error:
+        yield error
 
 
 def _compile_fault(error: jsonschema_rs.ValidationError) -> SchemaFault:

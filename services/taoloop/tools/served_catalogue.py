@@ -13,17 +13,18 @@ from taoloop.tools.loading import load_catalogue
 _SHOWN_FINDINGS: Final = 20
 
 
-def read_catalogue(path: Path, bases: Mapping[str, str] | None = None) -> Catalogue:
+def read_catalogue(path: Path, bases: Mapping[str, str] | None = None, *, are_samples_judged: bool = True) -> Catalogue:
     """Read and check the catalogue at `path`, a directory or a bundle; blocks on the file system.
 
     Args:
         path: Where it is.
         bases: Base URLs by name that replace the catalogue's own.
+        are_samples_judged: Whether a sample that breaks its contract counts as a fault, as it does for services.
 
     Raises:
         CatalogueInvalid: CATALOGUE_INVALID; the message lists the faults, each with file, line and remedy.
     """
-    loaded = load_catalogue(path, bases or {})
+    loaded = load_catalogue(path, bases or {}, are_samples_judged=are_samples_judged)
     if loaded.catalogue is None:
         faults = [str(finding) for finding in loaded.errors]
         shown = "; ".join(faults[:_SHOWN_FINDINGS])

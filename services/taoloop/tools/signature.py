@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -67,6 +67,7 @@ class ToolSignature:
         trust: Whose words the output holds.
         parameters: JSON Schema 2020-12 of the arguments, an object.
         returns: JSON Schema of the data after normalising; None when the tool does not say.
+        projections: Name to goal: what a step may ask to be shown of the result, instead of all of it.
     """
 
     name: str
@@ -78,3 +79,4 @@ class ToolSignature:
     reach: Reach = Reach.INTERNAL
     trust: Trust = Trust.UNTRUSTED
     returns: Mapping[str, Any] | None = None
+    projections: Mapping[str, str] = field(default_factory=dict)

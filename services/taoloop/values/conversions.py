@@ -20,6 +20,7 @@ from taoloop.values.folding import fold
 from taoloop.values.numbers import DecimalSeparator, decimal_separator_of, exact_number, number_fault
 from taoloop.values.quantities import conversions as quantities
 from taoloop.values.refusals import RefusalCode, ValueRefused, ambiguous, unreadable
+from taoloop.values.times import parse_time
 from taoloop.values.written_dates import DateOrder
 
 
@@ -93,6 +94,7 @@ def convert(to: str, value: JsonValue, context: ConversionContext, options: Json
     | `date` | a day; a moment gives its day in the time zone | `YYYY-MM-DD` | `order`: `YMD`, `DMY`, `MDY` |
     | `datetime` | a moment; an epoch as number or digits | RFC 3339 in UTC | `order`; `unit`: `s`, `ms`, `us`, `ns`;
       `gap`: `refuse`, `forward` |
+    | `time` | a time of day, `3pm` among them | `HH:MM`, with seconds where they are said | |
     | `date-range` | two days or one period | `YYYY-MM-DD~YYYY-MM-DD` | `order` |
     | `integer`, `number` | a number, or a text with one | number, as written | |
     | `unit` | a number with its unit | number in `to_unit` | `to_unit`, `unit`, `difference` |
@@ -183,6 +185,11 @@ def _datetime(value: JsonValue, context: ConversionContext, options: Options) ->
         return normal_epoch(epoch, unit)
     gap = cast("Gap", options.get("gap", "refuse"))
     return normal_datetime(text, context.calendar(), context.zone(), _order(options), gap)
+
+
+def _time(value: JsonValue, _: ConversionContext, __: Options) -> JsonValue:
+    moment = parse_time(_text(value, "a time of day"))
+    return moment.isoformat("seconds" if moment.second else "minutes")
 
 
 def _date_range(value: JsonValue, context: ConversionContext, options: Options) -> JsonValue:
@@ -324,6 +331,7 @@ def _quantity_entry(
 CONVERSIONS: Final = {
     "date": _entry("string", "order", _date, _ORDERS, format="date"),
     "datetime": _entry("string", "order unit gap", _datetime, _MOMENTS, format="date-time"),
+    "time": _entry("string", "", _time),
     "date-range": _entry("string", "order", _date_range, _ORDERS, format="date-range"),
     "integer": _entry("integer", _NUMBER_OPTIONS, _integer, _SEPARATORS, number_fault),
     "number": _entry("number", _NUMBER_OPTIONS, _number, _SEPARATORS, number_fault),

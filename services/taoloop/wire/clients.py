@@ -24,6 +24,7 @@ from taoloop.plan.acting import (
     SwitchToolResponse,
     ToolSummary,
 )
+from taoloop.plan.answering import CheckAnswerRequest, CheckAnswerResponse
 from taoloop.plan.effects import (
     DecideApprovalRequest,
     DecideApprovalResponse,
@@ -38,8 +39,8 @@ from taoloop.plan.effects import (
     ResolveEffectResponse,
 )
 from taoloop.plan.observing import (
-    CheckAnswerRequest,
-    CheckAnswerResponse,
+    ListDriftRequest,
+    ListDriftResponse,
     ObservationResult,
     ObserveBatchRequest,
     ObserveBatchResponse,
@@ -225,6 +226,9 @@ class ObservationClient:
         self._check_answer = UnaryRpc(
             channel, f"{_OBSERVATION}/CheckAnswer", pb.CheckAnswerRequest, CheckAnswerResponse, pb.CheckAnswerResponse
         )
+        self._list_drift = UnaryRpc(
+            channel, f"{_OBSERVATION}/ListDrift", pb.ListDriftRequest, ListDriftResponse, pb.ListDriftResponse
+        )
 
     async def observe(self, request: ObserveRequest, call: CallContext) -> ObservationResult:
         """Judge one result; a bad one is a verdict with failures."""
@@ -239,6 +243,10 @@ class ObservationClient:
     async def check_answer(self, request: CheckAnswerRequest, call: CallContext) -> CheckAnswerResponse:
         """Say which claims of an answer the observations support."""
         return await self._check_answer(request, call)
+
+    async def list_drift(self, request: ListDriftRequest, call: CallContext) -> ListDriftResponse:
+        """List one page of what the tools began to answer that was never seen of them."""
+        return await self._list_drift(request, call)
 
 
 class LoopClient:

@@ -91,8 +91,8 @@ class ReadinessHealth:
             await changed.wait()
 
     async def follow(self, clock: Clock) -> None:
-        """Ask the components again and again, without end."""
-        while True:
+        """Ask the components again and again, until `stop`: a probe may lose the cancellation of its task."""
+        while not self._is_stopping:
             await clock.sleep(POLL_SECONDS)
             await self.refresh()
 

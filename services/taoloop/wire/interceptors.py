@@ -15,7 +15,7 @@ from opentelemetry.trace import SpanKind
 from taoloop.core.calls import CallContext
 from taoloop.core.clock import Clock
 from taoloop.core.deadlines import Deadline
-from taoloop.core.errors import DeadlineExceeded, MessageTooLarge, TaoError
+from taoloop.core.errors import DeadlineExceeded, MessageTooLarge, TaoError, TooManyCalls
 from taoloop.core.settings import GrpcSettings
 from taoloop.core.telemetry import Telemetry, names
 from taoloop.wire.context import enter_call
@@ -24,6 +24,7 @@ from taoloop.wire.metadata import IncomingMetadata
 from taoloop.wire.status import DETAILS_KEY, status_code, status_details, status_text
 
 _LONGEST_SECONDS = 365 * 86_400.0  # above it, gRPC means that there is no deadline
+_RETRY_AFTER_SECONDS = 0.5  # a call that is refused for want of room: most calls take less
 
 
 class CallInterceptor(grpc.aio.ServerInterceptor):
@@ -46,9 +47,10 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         self._telemetry = telemetry
         self._clock = clock
         self._guarded: dict[str, grpc.RpcMethodHandler[Any, Any]] = {}
+        self._room = _Room(settings.max_concurrent_rpcs)
 
     def __repr__(self) -> str:
-        return f"CallInterceptor(methods={sorted(self._guarded)})"
+        return f"CallInterceptor({self._room}, methods={sorted(self._guarded)})"
 
     async def intercept_service(
         self,
@@ -68,12 +70,44 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         return guarded
 
     def _guard(self, method: str, handler: grpc.RpcMethodHandler[Any, Any]) -> grpc.RpcMethodHandler[Any, Any]:
-        guard = _Guard(method, handler, self._settings, self._telemetry, self._clock)
+        guard = _Guard(method, handler, self._room, self._settings, self._telemetry, self._clock)
         if handler.request_streaming:
             raise TypeError(f"{method} streams its requests, which no service of ours does")
         if handler.response_streaming:
             return grpc.unary_stream_rpc_method_handler(guard.stream)
         return grpc.unary_unary_rpc_method_handler(guard.unary)
+
+
+class _Room:
+    """How many calls of all methods are in progress, and how many may be.
+
+    gRPC's own limit would refuse without a count, a reason or a time to wait, and would refuse health checks too.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._taken = 0
+
+    def __repr__(self) -> str:
+        return f"<{self._taken} of {self._limit} calls in progress>"
+
+    def enter(self, method: str) -> None:
+        """Take a place for one call, which `leave` gives back.
+
+        Raises:
+            TooManyCalls: There is none.
+        """
+        if self._taken >= self._limit:
+            raise TooManyCalls(
+                f"{self._limit} calls are in progress, which is the most.",
+                metadata={"rpc": method, "max_concurrent_rpcs": str(self._limit)},
+                retry_after_seconds=_RETRY_AFTER_SECONDS,
+            )
+        self._taken += 1
+
+    def leave(self) -> None:
+        """Give a place back."""
+        self._taken -= 1
 
 
 class _Guard:
@@ -83,11 +117,13 @@ class _Guard:
         self,
         method: str,
         handler: grpc.RpcMethodHandler[Any, Any],
+        room: _Room,
         settings: GrpcSettings,
         telemetry: Telemetry,
         clock: Clock,
     ) -> None:
         self._method = method
+        self._room = room
         self._behaviour: Any = handler.unary_stream if handler.response_streaming else handler.unary_unary
         self._read: Any = handler.request_deserializer
         self._write: Any = handler.response_serializer
@@ -96,13 +132,14 @@ class _Guard:
         self._clock = clock
         self._requests = telemetry.metrics.counter(names.RPC_REQUESTS)
         self._duration = telemetry.metrics.histogram(names.RPC_DURATION).labels(method)
+        self._refused = telemetry.metrics.counter(names.RPC_REFUSED).labels(method)
         self._too_large = telemetry.metrics.counter(names.MESSAGE_TOO_LARGE)
 
     async def unary(self, raw: bytes, context: grpc.aio.ServicerContext[Any, Any]) -> bytes:
         """Serve one call of a method that replies once."""
         with self._counted() as outcome:
             try:
-                with self._entered(context, outcome) as remaining_seconds:
+                with self._admitted(outcome), self._entered(context, outcome) as remaining_seconds:
                     async with self._bounded(remaining_seconds):
                         request = read_message(self._read, raw)
                         return self._written(await self._behaviour(request, context))
@@ -113,7 +150,7 @@ class _Guard:
         """Serve one call of a method that replies many times; a caller that leaves closes the method's generator."""
         with self._counted() as outcome:
             try:
-                with self._entered(context, outcome) as remaining_seconds:
+                with self._admitted(outcome), self._entered(context, outcome) as remaining_seconds:
                     async with (
                         self._bounded(remaining_seconds),
                         aclosing(self._behaviour(read_message(self._read, raw), context)) as replies,
@@ -132,6 +169,20 @@ class _Guard:
         finally:
             self._duration.observe(self._clock.monotonic() - started)
             self._requests.labels(self._method, outcome.code).inc()
+
+    @contextmanager
+    def _admitted(self, outcome: _Outcome) -> Iterator[None]:
+        """Hold a place for the call, before anything is done for it."""
+        try:
+            self._room.enter(self._method)
+        except TooManyCalls as error:
+            outcome.code = error.code
+            self._refused.inc()
+            raise
+        try:
+            yield
+        finally:
+            self._room.leave()
 
     @contextmanager
     def _entered(self, context: grpc.aio.ServicerContext[Any, Any], outcome: _Outcome) -> Iterator[float]:

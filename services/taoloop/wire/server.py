@@ -97,7 +97,8 @@ def _server(
     server = grpc.aio.server(
         interceptors=(CallInterceptor(frozenset(names), settings, telemetry, clock),),
         options=server_arguments(settings),
-        maximum_concurrent_rpcs=settings.max_concurrent_rpcs,
+        # A wall behind the interceptor's own limit, which counts and explains: beyond it nothing is even read.
+        maximum_concurrent_rpcs=2 * settings.max_concurrent_rpcs,
     )
     for component in components:
         component.register(server)

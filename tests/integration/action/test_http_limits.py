@@ -89,6 +89,29 @@ async def test_headers_without_measure_are_refused(head: bytes) -> None:
 
 
 @pytest.mark.parametrize(
+    ("settings", "is_let_through"),
+    [
+        (ToolHttpSettings(max_header_bytes=16_384, max_headers=200), True),
+        (ToolHttpSettings(max_header_bytes=16_384), False),
+        (ToolHttpSettings(max_headers=200), False),
+    ],
+    ids=["both raised", "too many", "too long"],
+)
+async def test_the_operator_may_let_larger_heads_through(settings: ToolHttpSettings, is_let_through: bool) -> None:
+    many = b"".join(b"X-%d: y\r\n" % number for number in range(150))
+    head = many + b"X-Long: " + b"y" * 10_000 + b"\r\n"
+    whole = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n" + head + b"\r\n{}"
+    async with (
+        raw_server(says_and_closes(whole)) as server,
+        transport(server.base_url, settings=settings) as tool,
+    ):
+        if is_let_through:
+            assert (await tool.attempt(call(contract()))).status_code == 200
+        else:
+            assert (await fault_of(tool, call(contract()))).code == FaultCode.TOOL_PROTOCOL_FAULT
+
+
+@pytest.mark.parametrize(
     ("whole", "code"),
     [
         (answer(b'{"a":1}', length=99), FaultCode.RESPONSE_INCOMPLETE),

@@ -154,3 +154,29 @@ async def test_a_connection_is_idle_no_longer_than_the_contract_says() -> None:
         await under_test.attempt(call(tool))
         await closed(under_test)
         assert (await under_test.attempt(call(tool))).reused_connection is False
+
+
+async def test_what_a_server_says_unasked_is_nobodys_answer() -> None:
+    answers = [answer(b'{"of":"first"}'), answer(b'{"of":"second"}')]
+    writers: list[asyncio.StreamWriter] = []
+
+    async def behave(writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
+        writer.write(answers[len(writers) - 1])
+
+    tool = contract(policies=pooled(1))
+    async with raw_server(behave) as server, transport(server.base_url) as under_test:
+        assert b"first" in (await under_test.attempt(call(tool))).body
+        writers[0].write(answer(b'{"of":"nobody"}'))
+        await writers[0].drain()
+        await asyncio.sleep(0.02)  # nothing tells when it has arrived
+        second = await under_test.attempt(call(tool))
+        assert (second.body, second.reused_connection) == (b'{"of":"second"}', False)
+
+
+async def test_a_long_body_is_sent_whole() -> None:
+    body = "x" * 3_000_000
+    tool = contract(method="POST", effect=Effect.WRITE, json={"text": "{text}"})
+    async with raw_server(says(answer())) as server, transport(server.base_url) as under_test:
+        assert (await under_test.attempt(call(tool, text=body))).status_code == 200
+        assert len(server.bodies[0]) == len(body) + len('{"text":""}')

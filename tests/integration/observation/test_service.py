@@ -15,7 +15,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from taoloop.core.calls import CallContext
 from taoloop.core.clock import SystemClock
 from taoloop.core.deadlines import Deadline
-from taoloop.core.errors import CatalogueInvalid, FeatureNotServed, InvalidRequest
+from taoloop.core.errors import CatalogueInvalid, InvalidRequest
 from taoloop.core.exact_json import ABSENT, dumps, loads
 from taoloop.core.faults import FaultCode
 from taoloop.core.settings import TelemetrySettings
@@ -23,7 +23,7 @@ from taoloop.core.telemetry import Telemetry
 from taoloop.observation.app import observation_component
 from taoloop.observation.settings import ObservationSettings
 from taoloop.plan.acting import ActionResult, ActionStatus
-from taoloop.plan.observing import CheckAnswerRequest, ObserveRequest
+from taoloop.plan.observing import ObserveRequest
 from taoloop.tools.signature import Trust
 from taoloop.wire.channel import connect
 from taoloop.wire.clients import ObservationClient
@@ -163,11 +163,6 @@ async def test_run_pinned_to_another_catalogue_is_refused(service: Running) -> N
     assert caught.value.reason == "CATALOGUE_MISMATCH"
 
 
-async def test_answers_are_not_checked_by_this_version(service: Running) -> None:
-    with pytest.raises(FeatureNotServed):
-        await service.client.check_answer(CheckAnswerRequest(text="42"), service.call())
-
-
 async def test_body_above_the_limit_is_a_verdict_and_is_counted(service: Running) -> None:
     verdict = await service.client.observe(request_of({"reading": 1, "at": "x" * 2000}), service.call())
 
@@ -177,9 +172,23 @@ async def test_body_above_the_limit_is_a_verdict_and_is_counted(service: Running
     assert 'taoloop_response_refused_total{limit="observation_max_body_bytes",tool="read_meter"} 1.0' in shown
 
 
+async def test_what_is_too_long_to_be_shown_is_cut_and_counted(catalogue: Path) -> None:
+    body: Any = {"reading": 1, "at": "2024-05-20 22:30:00", "note": "x" * 1000}
+    everything = CONTRACT.replace("expose: [/reading, /read_at]", 'expose: [""]')
+    (catalogue / "tools" / "read_meter.yaml").write_text(everything, encoding="utf-8")
+
+    async with running(ObservationSettings(catalogue=catalogue, observation_max_exposed_bytes=256)) as started:
+        verdict = await started.client.observe(request_of(body), started.call())
+        shown = started.telemetry.metrics.exposition()
+
+    assert verdict.valid
+    assert (verdict.exposed_is_cut, verdict.omitted, verdict.omitted_count) == (True, ("/note",), 1)
+    assert 'taoloop_observation_exposed_cut_total{tool="read_meter"} 1.0' in shown
+
+
 async def test_large_body_does_not_hold_up_other_calls(catalogue: Path) -> None:
-    # 100 000 numbers take some 100 ms to judge; a small result that comes later is answered first.
-    large = request_of({"reading": 1, "at": "2024-05-20 22:30:00", "history": list(range(100_000))})
+    # 400 000 numbers take some 100 ms to judge; a small result that comes later is answered first.
+    large = request_of({"reading": 1, "at": "2024-05-20 22:30:00", "history": list(range(400_000))})
     small = request_of(loads(GOOD))
     ended: list[str] = []
 
@@ -188,7 +197,7 @@ async def test_large_body_does_not_hold_up_other_calls(catalogue: Path) -> None:
         assert verdict.valid
         ended.append(name)
 
-    async with running(ObservationSettings(catalogue=catalogue)) as started:
+    async with running(ObservationSettings(catalogue=catalogue, observation_max_body_bytes=4 << 20)) as started:
         await started.client.observe(small, started.call())
         async with asyncio.TaskGroup() as group:
             group.create_task(judge("large", large), name="large")

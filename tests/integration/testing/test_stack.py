@@ -7,14 +7,18 @@ from pathlib import Path
 import psutil
 import pytest
 
+from taoloop.cli.settings import CliSettings
 from taoloop.core.calls import CallContext
 from taoloop.core.clock import SystemClock
 from taoloop.core.deadlines import Deadline
 from taoloop.core.errors import CatalogueInvalid, ConfigurationError
+from taoloop.core.settings import load_settings
+from taoloop.plan.observing import ListDriftRequest
 from taoloop.testing.ports import is_taken
 from taoloop.testing.stack import StackOptions, StackPorts, dev_stack
 from taoloop.tools.bundle import pack
 from taoloop.tools.served_catalogue import read_catalogue
+from taoloop.wire.clients import observation_client
 from taoloop.wire.health_check import check_health
 
 CATALOGUE = Path(__file__).parents[3] / "examples" / "customer-service"
@@ -39,6 +43,16 @@ async def test_settings_of_one_deployable_can_differ() -> None:
     settings = {"loop": {"redis": {"key_prefix": "other"}, "max_open_runs": 3}}
     async with dev_stack(StackOptions(catalogue=CATALOGUE, settings=settings)) as stack:
         assert stack.valkey.pid is not None
+
+
+async def test_what_changed_upstream_is_remembered_in_the_stacks_valkey() -> None:
+    settings = load_settings(CliSettings)
+    async with (
+        dev_stack(StackOptions(catalogue=CATALOGUE)) as stack,
+        observation_client(stack.observation_address, settings.grpc, stack.telemetry) as client,
+    ):
+        listed = await client.list_drift(ListDriftRequest(), CallContext(deadline=Deadline.after(5.0, SystemClock())))
+        assert (listed.records, listed.is_local) == ((), False)
 
 
 async def test_a_taken_port_is_told_and_what_was_started_is_stopped() -> None:

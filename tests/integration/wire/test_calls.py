@@ -8,6 +8,7 @@ from typing import Any
 
 import grpc.aio
 import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from taoloop.api.v1 import loop_pb2, loop_pb2_grpc
 from taoloop.core import errors
@@ -30,6 +31,10 @@ def _raising(error: Exception) -> Any:
         raise error
 
     return observe
+
+
+async def _valid(request: ObserveRequest, call: CallContext) -> ObservationResult:
+    return ObservationResult(step_id="1.a", valid=True)
 
 
 def _event(sequence: int) -> RunEvent:
@@ -261,9 +266,43 @@ async def test_too_many_calls_are_refused_as_a_full_queue(rig: Any) -> None:
     ):
         tasks.create_task(client.observe(rig.request(), rig.call()), name="first")
         await entered.wait()
-        with pytest.raises(errors.QueueFull):
+        with pytest.raises(errors.TooManyCalls, match="1 calls are in progress") as caught:
             await client.observe(rig.request(), rig.call())
         leave.set()
+    assert caught.value.retry_after_seconds == 0.5
+    assert f'rpc_server_refused_total{{method="{_METHOD}"}} 1.0' in rig.telemetry.metrics.exposition()
+
+
+async def test_a_call_that_ended_gives_its_place_to_the_next(rig: Any) -> None:
+    settings = GrpcSettings(max_concurrent_rpcs=1)
+    async with rig.observer(_valid, settings=settings) as client:
+        assert [(await client.observe(rig.request(), rig.call())).valid for _ in range(3)] == [True] * 3
+    async with rig.observer(_raising(RuntimeError()), settings=settings) as client:
+        for _ in range(3):
+            with pytest.raises(errors.InternalError):
+                await client.observe(rig.request(), rig.call())
+
+
+async def test_health_is_told_although_no_call_finds_room(rig: Any) -> None:
+    entered, leave = asyncio.Event(), asyncio.Event()
+
+    async def observe(request: ObserveRequest, call: CallContext) -> ObservationResult:
+        entered.set()
+        await leave.wait()
+        return ObservationResult(step_id="1.a", valid=True)
+
+    settings = GrpcSettings(max_concurrent_rpcs=1)
+    async with (
+        rig.serving(rig.observation(observe), settings=settings) as server,
+        connect(server.address, settings, rig.telemetry) as channel,
+        grpc.aio.insecure_channel(server.address) as other,
+        asyncio.TaskGroup() as tasks,
+    ):
+        tasks.create_task(ObservationClient(channel).observe(rig.request(), rig.call()), name="first")
+        await entered.wait()
+        reply = await health_pb2_grpc.HealthStub(other).Check(health_pb2.HealthCheckRequest(), timeout=5)
+        leave.set()
+    assert reply.status == health_pb2.HealthCheckResponse.SERVING
 
 
 @pytest.mark.parametrize(("is_trusted", "tenant"), [(True, "acme"), (False, "default")])

@@ -123,6 +123,26 @@ async def test_call_that_outlasts_the_grace_period_is_cancelled(rig: Any) -> Non
     assert isinstance(failure, Exception)
 
 
+async def test_a_probe_that_loses_the_cancellation_does_not_keep_the_server_from_stopping(rig: Any) -> None:
+    entered = asyncio.Event()
+
+    async def is_ready() -> bool:
+        if not rig_started.is_set():
+            return True
+        entered.set()
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            return True  # as a library does that forgets it
+        return True
+
+    rig_started = asyncio.Event()
+    async with asyncio.timeout(10):
+        async with rig.serving(rig.observation(is_ready=is_ready)):
+            rig_started.set()
+            await entered.wait()
+
+
 async def test_taken_address_is_a_configuration_error(rig: Any) -> None:
     async with rig.serving(rig.observation()) as server:
         with pytest.raises(ConfigurationError, match="cannot be taken"):

@@ -48,6 +48,12 @@ def test_dots_beside_other_text_are_no_dot_segment() -> None:
     assert build_request(template(path="/files/v{key}"), {"key": ".."}).url == f"{BASE}/files/v.."
 
 
+@pytest.mark.parametrize("path", ["/things/../{key}", "/./{key}"])
+def test_a_dot_segment_of_the_contract_itself_is_refused(path: str) -> None:
+    with pytest.raises(RequestRefused, match="dot segment"):
+        build_request(template(path=path), {"key": "abc"})
+
+
 def test_a_placeholder_in_the_host_is_refused() -> None:
     with pytest.raises(RequestRefused, match="host"):
         build_request(HttpTransport(method="GET", url="http://{key}/things"), {"key": "evil.test"})

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -33,13 +35,26 @@ async def test_the_second_signal_cancels_what_goes_on() -> None:
     assert task.cancelled()
 
 
-async def test_stopping_that_hangs_is_given_up_and_told(caplog: pytest.LogCaptureFixture) -> None:
+async def test_stopping_that_hangs_is_given_up_and_it_is_told_who_waits_where(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    @asynccontextmanager
+    async def closing_never() -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            await asyncio.Event().wait()
+
     async def work() -> None:
         with stop_signals(0.01) as stop:
             stop.receive(signal.SIGTERM)
-            await asyncio.Event().wait()
+            async with closing_never():
+                pass
 
     async with asyncio.TaskGroup() as group:
         task = group.create_task(work(), name="stuck")
     assert task.cancelled()
-    assert [record.message for record in caplog.records] == ["process_stop_overdue"]
+    assert [record.message for record in caplog.records][:2] == ["process_stop_overdue", "process_stop_waits"]
+    fields = vars(caplog.records[1])
+    assert "stuck" in str(fields)
+    assert "closing_never" in str(fields)

@@ -53,7 +53,7 @@ def catalogue(tmp_path: Path) -> Path:
 def test_a_good_catalogue_is_exit_code_0_with_a_summary(catalogue: Path, invoke: Invoke) -> None:
     done = invoke("tools", "check", str(catalogue))
     assert done.code == 0, done.out
-    assert "1 tools, 0 error(s)" in done.out
+    assert "1 tools, 0 samples, 0 findings, digest " in done.out
 
 
 def test_every_finding_has_its_place_and_exit_code_1(catalogue: Path, invoke: Invoke) -> None:
@@ -62,10 +62,14 @@ def test_every_finding_has_its_place_and_exit_code_1(catalogue: Path, invoke: In
     done = invoke("tools", "check", str(catalogue))
     assert done.code == 1
     assert f"{path}:9:" in done.out
-    as_json = [json.loads(line) for line in invoke("tools", "check", str(catalogue), "--json").out.splitlines()]
-    assert [(each["severity"], each["line"]) for each in as_json] == [("error", 9)]
-    assert as_json[0]["cause"]
-    assert as_json[0]["remedy"]
+    finding, summary = map(json.loads, invoke("tools", "check", str(catalogue), "--json").out.splitlines())
+    assert (finding["severity"], finding["line"]) == ("error", 9)
+    assert finding["cause"]
+    assert finding["remedy"]
+    assert summary["summary"]["errors"] == 1
+    annotated = invoke("tools", "check", str(catalogue), "--annotations")
+    assert annotated.code == 1
+    assert annotated.out.startswith(f"::error file={path},line=9,col=")
 
 
 def test_show_tells_the_time_limit_that_is_in_effect(catalogue: Path, invoke: Invoke) -> None:
@@ -108,12 +112,66 @@ def test_a_good_plan_is_exit_code_0_with_its_order(catalogue: Path, invoke: Invo
     assert json.loads(done.out) == {"valid": True, "order": ["1.t1"]}
 
 
-@pytest.mark.parametrize(("body", "code", "part"), [('{"price": 0.10}', 0, "0.10"), ('{"cost": 1}', 1, "/price")])
-def test_a_response_is_judged_from_its_file(body: str, code: int, part: str, catalogue: Path, invoke: Invoke) -> None:
-    response = catalogue / "response.json"
-    response.write_text(body, encoding="utf-8")
-    arguments = ("observe", "--catalogue", str(catalogue), "--tool", "find_book", "--action-response", str(response))
-    done = invoke(*arguments)
-    assert done.code == code
-    assert part in done.out
-    assert json.loads(invoke(*arguments, "--json").out)["valid"] is (code == 0)
+SAMPLES = """
+  success: {"!==": [{"var": "body.ok"}, false]}
+  errors:
+    - {when: {"===": [{"var": "status_code"}, 404]}, code: NOT_FOUND, retriable: false}
+  observe:
+    rules:
+      - {id: costs_something, severity: hard, when: {">": [{"var": "body.price"}, 0]}}
+  samples: [samples/*.json]
+"""
+
+
+def write_sample(catalogue: Path, name: str, body: object, status: int = 200, **more: object) -> None:
+    (catalogue / "samples").mkdir(exist_ok=True)
+    written = {"request": {"arguments": {"title": "Emma"}}, "response": {"status": status, "body": body}, **more}
+    (catalogue / "samples" / f"{name}.json").write_text(json.dumps(written, indent=1), encoding="utf-8")
+
+
+@pytest.fixture
+def sampled(catalogue: Path) -> Path:
+    """The catalogue with rules and two samples that are right."""
+    (catalogue / "tools" / "find_book.yaml").write_text(TOOL + SAMPLES, encoding="utf-8")
+    write_sample(catalogue, "emma", {"price": 5})
+    write_sample(catalogue, "none", {"error": "none"}, 404, expect={"valid": False, "fault": "NOT_FOUND"})
+    return catalogue
+
+
+def test_samples_are_counted_and_a_failure_that_is_stated_is_no_finding(sampled: Path, invoke: Invoke) -> None:
+    done = invoke("tools", "check", str(sampled))
+    assert done.code == 0, done.out
+    assert "1 tools, 2 samples, 0 findings, digest " in done.out
+
+
+def test_a_sample_that_drifts_is_told_with_line_rule_values_and_remedy(sampled: Path, invoke: Invoke) -> None:
+    write_sample(sampled, "drift", {"price": 0})
+    done = invoke("tools", "check", str(sampled))
+    assert done.code == 1
+    path = sampled / "samples" / "drift.json"
+    assert f"{path}:10:" in done.out
+    assert "costs_something" in done.out
+    assert 'actual: {"body.price":0}' in done.out
+    assert "1 tools, 3 samples, 1 findings (1 errors, 0 warnings)" in done.out
+    finding, summary = map(json.loads, invoke("tools", "check", str(sampled), "--json").out.splitlines())
+    assert finding["pointer"] == "/response/body/price"
+    assert (finding["tool"], finding["rule"], finding["actual"]) == ("find_book", "costs_something", {"body.price": 0})
+    assert finding["expected"] == {">": [{"var": "body.price"}, 0]}
+    counted = {"tools": 1, "samples": 3, "findings": 1, "errors": 1, "warnings": 0}
+    assert counted.items() <= summary["summary"].items()
+
+
+def test_samples_of_good_contracts_are_judged_beside_a_broken_one(sampled: Path, invoke: Invoke) -> None:
+    broken = TOOL.replace("find_book", "other").replace("effect: read", "effect: maybe")
+    (sampled / "tools" / "other.yaml").write_text(broken, encoding="utf-8")
+    write_sample(sampled, "drift", {"price": "free"})
+    done = invoke("tools", "check", str(sampled))
+    assert "1 tools, 3 samples, 2 findings (2 errors" in done.out
+    assert "/response/body/price" in done.out
+
+
+def test_a_file_that_is_no_sample_is_a_finding(sampled: Path, invoke: Invoke) -> None:
+    (sampled / "samples" / "bad.json").write_text('{"request": {}}', encoding="utf-8")
+    done = invoke("tools", "check", str(sampled))
+    assert done.code == 1
+    assert "bad.json" in done.out

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taoloop.core.redaction import is_secret_name, redact_headers, redact_text, redact_url
+from taoloop.core.redaction import MASK, is_harmless, is_secret_name, redact_headers, redact_text, redact_url
 
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl"
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----"
@@ -134,3 +134,34 @@ def test_a_named_secret_goes_whatever_stands_before_it(before: str, secret: str)
 )
 def test_a_long_text_takes_time_in_proportion_to_its_length(piece: str) -> None:
     redact_text(piece * 20_000)  # a quadratic pattern would run into the time limit of the test
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-----BEGIN PRIVATE KEY-----x-----END PRIVATE KEY-----",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.c2ln",
+        "sk-abcdefghijklmnop",
+        "pk-abcdefghijklmnop",
+        "rk-abcdefghijklmnop",
+        *(f"gh{kind}_abcdefghij" for kind in "pousr"),
+        "github_pat_abcdefghij",
+        "glpat-abcdefghij",
+        *(f"xox{kind}-abcdefghij" for kind in "abeprs"),
+        "AKIAABCDEFGHIJKLMNOP",
+        "ASIAABCDEFGHIJKLMNOP",
+        "AIza" + "x" * 35,
+        "BEARER abc",
+        "密码是abc",
+        "token=abc",
+        "https://u:p@example.com",
+    ],
+)
+def test_no_form_of_a_secret_passes_for_harmless(text: str) -> None:
+    assert not is_harmless(text)
+    assert MASK in redact_text(text)
+
+
+@pytest.mark.parametrize("text", ["shipped", "2024-05-20T14:30:00Z", "Keyboard 3", "广州", "12 km/h", "", "14:30"])
+def test_most_texts_of_tools_are_harmless_at_once(text: str) -> None:
+    assert is_harmless(text)

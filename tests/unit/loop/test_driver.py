@@ -20,7 +20,15 @@ from taoloop.loop.steps.runner import StepServices
 from taoloop.loop.tool_directory import ToolDirectory
 from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, ToolSummary
 from taoloop.plan.model import Binding, PlanStep, QuerySpan, StepOutput, ThoughtPlan
-from taoloop.plan.running import ActionReturned, RunFinished, RunStarted, StepSkipped, StepStarted, WaitingBegan
+from taoloop.plan.running import (
+    ActionReturned,
+    LimitReached,
+    RunFinished,
+    RunStarted,
+    StepSkipped,
+    StepStarted,
+    WaitingBegan,
+)
 from taoloop.plan.task import InputField, Limits, Outcome, Role, Task, Turn
 from taoloop.plan.thinking import Escalation, NeedInput, Refusal, RefusalReason, ThinkResponse
 from taoloop.testing.clock import FakeClock
@@ -246,6 +254,45 @@ async def test_calls_of_one_tool_are_limited() -> None:
     assert len(run.action.requests) == 1
     assert state.finished is not None
     assert state.finished.outcome is Outcome.LIMIT_REACHED
+
+
+def chain_of(count: int) -> ThinkResponse:
+    return plan(*(step(f"1.t{n}", "find", (f"1.t{n - 1}",) if n > 1 else ()) for n in range(1, count + 1)))
+
+
+async def test_a_call_that_gave_the_same_result_three_times_is_not_made_again() -> None:
+    run = Run(ScriptedThought(chain_of(5)), ScriptedAction({"find": {"status": "pending"}}))
+
+    state = await run.drive()
+
+    assert len(run.action.requests) == 3
+    assert ended(state) == (Outcome.LIMIT_REACHED, "LOOP_DETECTED")
+    assert [body for body in await run.bodies() if isinstance(body, LimitReached)] == [
+        LimitReached(limit="max_equal_calls", value=3.0)
+    ]
+
+
+async def test_a_poll_whose_result_changes_is_no_loop() -> None:
+    async def next_page(request: ExecuteRequest) -> JsonValue:
+        return {"page": len(run.action.requests) // 2}
+
+    run = Run(ScriptedThought(chain_of(6)), ScriptedAction({"find": next_page}))
+
+    state = await run.drive()
+
+    assert ended(state) == (Outcome.ANSWERED, "")
+    assert len(run.action.requests) == 6
+
+
+async def test_calls_with_other_arguments_are_no_loop() -> None:
+    letters = [QuerySpan(start=n, end=n + 1, text=TEXT[n]) for n in range(5)]
+    steps = [
+        step(f"1.t{n}", "find", (f"1.t{n - 1}",) if n else (), Binding(pointer="/letter", source=letter))
+        for n, letter in enumerate(letters)
+    ]
+    run = Run(ScriptedThought(plan(*steps)), ScriptedAction({"find": {"status": "pending"}}))
+
+    assert ended(await run.drive()) == (Outcome.ANSWERED, "")
 
 
 async def test_wall_time_ends_the_run() -> None:

@@ -512,14 +512,15 @@ def test_any_result_with_any_body_gives_a_verdict(
     assert observer.observe(request) == verdict
 
 
-def test_deepest_body_is_judged_and_rules_that_cannot_read_it_do_not_pass() -> None:
+def test_deepest_body_that_is_parsed_is_judged_by_rules_too() -> None:
     rule = ObserveRule(id="any", severity=RuleSeverity.HARD, when={"!!": [{"var": "status_code"}]})
-    deep, deepest = (loads("[" * depth + "]" * depth) for depth in (63, 64))
+    whole = ObserveRule(id="whole", severity=RuleSeverity.HARD, when={"!": [{"var": {"cat": ["no", "thing"]}}]})
+    deepest = loads("[" * 64 + "]" * 64)
 
-    assert observed(deepest, bare()).valid
-    assert observed(deep, bare(observe=Observe(rules=(rule,)))).valid
-    verdict = observed(deepest, bare(observe=Observe(rules=(rule,))))
-    assert [failure.verdict for failure in verdict.failures] == [CheckVerdict.ERROR]
+    verdict = observed(deepest, bare(success={"!==": [{"var": "body"}, None]}, observe=Observe(rules=(rule, whole))))
+
+    assert verdict.failures == ()
+    assert verdict.valid
 
 
 def test_number_beyond_doubles_does_not_break_a_rule() -> None:

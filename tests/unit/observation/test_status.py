@@ -88,3 +88,19 @@ def test_cached_and_recorded_answers_have_no_response_time_of_their_own() -> Non
     assert has_own_response_time(result())
     assert not has_own_response_time(result(served_by=ServedBy.CACHE))
     assert not has_own_response_time(result(served_by=ServedBy.DUPLICATE))
+
+
+@pytest.mark.parametrize(
+    ("raw", "size_bytes", "said"),
+    [
+        (b'{"a": tok-8842}', 15, "expected ident at line 1, column 8."),
+        (b'\xef\xbb\xbf{"a":1,\n"a":2}', 17, "a key is repeated in one object at line 2, column "),
+        (b"[1,2", 4000, "(content type application/json)."),  # only the beginning is at hand
+    ],
+)
+def test_body_that_is_no_json_says_where_and_quotes_nothing(raw: bytes, size_bytes: int, said: str) -> None:
+    body = Body(content_type="application/json", size_bytes=size_bytes)
+    _, outcome = read_body(result(raw=raw, body=body), 10_000)
+
+    assert said in outcome.flaws[0].failure.message
+    assert "8842" not in repr(outcome)

@@ -3,7 +3,8 @@
 import pytest
 
 from taoloop.core.faults import FaultCode
-from taoloop.observation.suggestions import suggestion
+from taoloop.observation.soft.ports import SoftLabel
+from taoloop.observation.suggestions import HINTS, suggestion
 
 
 @pytest.mark.parametrize(
@@ -19,6 +20,18 @@ from taoloop.observation.suggestions import suggestion
 )
 def test_known_class_of_failure_has_its_hint(code: str, hint: str) -> None:
     assert suggestion(code) == hint
+
+
+def test_every_code_has_one_hint_that_somebody_decided() -> None:
+    decided = [code for codes in HINTS.values() for code in codes]
+
+    assert sorted(decided) == sorted(FaultCode)
+
+
+@pytest.mark.parametrize("label", list(SoftLabel))
+def test_a_label_speaks_only_where_the_code_does_not(label: SoftLabel) -> None:
+    assert suggestion(FaultCode.NOT_FOUND, label=label) == suggestion(FaultCode.NOT_FOUND)
+    assert suggestion(FaultCode.TOOL_ERROR, may_have_effect=True, label=label) == "switch_to_manual_review"
 
 
 @pytest.mark.parametrize("code", [*FaultCode, "CODE_OF_A_CONTRACT"])

@@ -10,7 +10,7 @@ import pytest
 from taoloop.core.exact_json import ABSENT
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.plan.check import CheckContext, PlanLimits, check_plan, estimate_tokens
-from taoloop.plan.json_form import plan_from_json
+from taoloop.plan.form.json_form import plan_from_json
 from taoloop.plan.model import Binding, ContractValue, ContractValueKind, PlanStep, QuerySpan, StepOutput, ThoughtPlan
 from taoloop.plan.task import Permissions, ProvidedInput, Role, ToolAvailability, Turn
 from taoloop.plan.thinking import CompletedStep
@@ -416,3 +416,16 @@ def test_schemas_and_expectations_of_the_plan_are_checked() -> None:
 
 def test_fault_without_a_value_says_absent() -> None:
     assert full_faults()[0].actual is ABSENT
+
+
+def test_projection_is_one_of_its_tool() -> None:
+    goals = {"is_vip": "whether the customer is VIP"}
+    goal_tools = CheckContext(tools={**TOOLS, "find": replace(TOOLS["find"], projections=goals)})
+
+    def named(name: str) -> list[Fault]:
+        planned = PlanStep(step_id="t1", tool="find", projection=name)
+        return list(check_plan(ThoughtPlan(version="1.0", steps=(planned,)), goal_tools).faults)
+
+    assert [each for each in named("is_vip") if each.field.endswith("projection")] == []
+    (fault,) = [each for each in named("is_vp") if each.field.endswith("projection")]
+    assert (fault.code, fault.candidates) == (FaultCode.INVALID_PLAN, ("is_vip",))

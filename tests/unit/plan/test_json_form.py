@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from taoloop.core.exact_json import ABSENT, dumps, loads
 from taoloop.plan.check import CheckContext, check_plan
-from taoloop.plan.json_form import (
+from taoloop.plan.form.json_form import (
     PlanFormInvalid,
     fault_json,
     plan_from_json,
@@ -320,6 +320,7 @@ steps = st.builds(
     output_schema=st.just(ABSENT) | values, expect=st.just(ABSENT) | values, when=st.just(ABSENT) | values,
     for_each=st.none() | st.builds(ForEach, items=st.none() | references, max_items=st.integers(0, 9)),
     optional=st.booleans(), timeout_seconds=st.none() | st.sampled_from([0.5, 3.0]),
+    projection=st.sampled_from(["", "is_vip"]),
 )  # fmt: skip
 plans = st.builds(
     ThoughtPlan,

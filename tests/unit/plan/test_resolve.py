@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from taoloop.core.exact_json import dumps, loads
-from taoloop.plan.json_form import plan_from_json
+from taoloop.plan.form.json_form import plan_from_json
 from taoloop.plan.model import Binding, PlanStep
 from taoloop.plan.resolve import Resolution, ResolveContext, StepResult, resolve_step
 from taoloop.plan.task import ProvidedInput, Role, Turn

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from taoloop.plan.check import CheckContext, check_plan
-from taoloop.plan.json_form import plan_from_json
+from taoloop.plan.form.json_form import plan_from_json
 from taoloop.plan.model import Binding, ContractValue, ContractValueKind, Convert, Generated, QuerySpan
 from taoloop.plan.sourcing import source_literals
 from taoloop.plan.task import Role, Turn

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from taoloop.core.exact_json import ABSENT, loads
-from taoloop.tools.schemas import CompiledSchema, SchemaRefused
+from taoloop.tools.schemas import MAX_LISTED_NODES, CompiledSchema, SchemaRefused
 
 _LIST: dict[str, Any] = {"type": "array", "items": {"type": "string", "pattern": "^[A-Z0-9]+$", "maxLength": 8}}
 _MOMENT: dict[str, Any] = {"type": "string", "format": "date-time"}
@@ -168,3 +168,21 @@ def test_violations_say_place_keyword_expected_and_actual() -> None:
         "/odd": ("additionalProperties", False, 1),
     }
     assert str(schema.violations({"a": 1, "price": Decimal("1.10")})[0].actual) == "1.10"
+
+
+@pytest.mark.parametrize(("count", "listed"), [(MAX_LISTED_NODES - 1, MAX_LISTED_NODES - 1), (MAX_LISTED_NODES, 1)])
+def test_of_a_large_value_the_first_violation_is_listed_alone(count: int, listed: int) -> None:
+    schema = CompiledSchema.compile({"items": {"type": "string"}})
+
+    found = schema.violations([0] * count)
+
+    assert len(found) == listed
+    assert found[0].pointer == "/0"
+
+
+def test_many_violations_take_no_longer_than_reading_the_value() -> None:
+    schema = CompiledSchema.compile({"items": {"properties": {"name": {"type": "string"}}}})
+    began = time.perf_counter()
+
+    assert len(schema.violations([{"name": None}] * 100_000)) == 1
+    assert time.perf_counter() - began < 1.0

@@ -15,7 +15,9 @@ REDIRECT_STATUSES: Final = frozenset({301, 302, 303, 307, 308})
 HARMLESS_HEADERS: Final = frozenset({"accept", "accept-encoding", "accept-language", "user-agent"})
 """What another origin may see; a list of the dangerous ones would miss the next header that somebody invents."""
 
-_SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_SAFE_METHODS: Final = _WITHOUT_BODY | {"QUERY"}
+"""What changes nothing. A QUERY has a body, which is its question: it is repeated with it, or not at all."""
 _BODY_HEADERS: Final = frozenset({"content-type", "content-length", "content-encoding", "transfer-encoding"})
 _PORTS: Final = {"http": 80, "https": 443}
 
@@ -69,8 +71,8 @@ class RedirectDecision:
 def redirect_decision(hop: Hop, *, allows_other_origins: bool) -> RedirectDecision:
     """Decide about one hop; addresses are judged elsewhere, hop by hop.
 
-    Another origin gets the harmless headers alone, never a body, and no method that changes something. From
-    https nothing goes on in plain text, whoever asks for it.
+    Another origin gets the harmless headers alone, never a body, and no method that changes something: a QUERY,
+    whose body holds the arguments, stays at home. From https nothing goes on in plain text, whoever asks for it.
 
     Args:
         hop: The request and its answer.
@@ -82,7 +84,7 @@ def redirect_decision(hop: Hop, *, allows_other_origins: bool) -> RedirectDecisi
     reason = _objection(hop, url, method, is_same=is_same, allows_other_origins=allows_other_origins)
     if reason:
         return RedirectDecision(is_followed=False, reason=reason)
-    keeps_body = method == hop.method and method not in _SAFE_METHODS
+    keeps_body = method == hop.method and method not in _WITHOUT_BODY
     left_out = frozenset() if keeps_body else _BODY_HEADERS
     kept = [(name, value) for name, value in hop.headers if name.lower() not in left_out]
     sent = kept if is_same else [(name, value) for name, value in kept if name.lower() in HARMLESS_HEADERS]
@@ -106,9 +108,9 @@ def _objection(hop: Hop, url: str, method: str, *, is_same: bool, allows_other_o
         return "it leads from https to plain text"
     if not is_same and not allows_other_origins:
         return "it leads to another origin"
-    if not is_same and method not in _SAFE_METHODS:
-        return "it would send a write to another origin"
-    return ""
+    if is_same or method in _WITHOUT_BODY:
+        return ""
+    return f"it would send a {'query' if method in _SAFE_METHODS else 'write'} to another origin"
 
 
 def _next_method(hop: Hop) -> str:

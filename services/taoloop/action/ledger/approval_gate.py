@@ -17,6 +17,7 @@ from taoloop.core.telemetry import names
 from taoloop.core.telemetry.metrics import Metrics
 from taoloop.plan.acting import ActionStatus
 from taoloop.plan.effects import ApprovalRecord, ApprovalState
+from taoloop.tools.compiled import CompiledTool
 from taoloop.tools.rules import CompiledRule, RuleData, RuleRefused, Verdict
 
 _REFUSALS: Final = {
@@ -64,6 +65,10 @@ class ApprovalGate:
         self._policy = policy
         self._count = metrics.counter(names.APPROVALS)
 
+    def concerns(self, tool: CompiledTool) -> bool:
+        """Tell whether a tool's calls may need leave."""
+        return tool.approval is not None or self._policy is not None
+
     async def check(self, call: CheckedCall) -> Leave | Outcome | None:
         """Return the leave that the call has, why it may not be made, or None when it needs no leave.
 
@@ -86,7 +91,7 @@ class ApprovalGate:
     def _needed(self, call: CheckedCall) -> float | None:
         """Return how long the question stays open; None when nobody has to be asked."""
         contract = call.tool.contract
-        if call.tool.approval is None and self._policy is None:
+        if not self.concerns(call.tool):
             return None
         data = _rule_data(call)
         if contract.approval is not None and call.tool.approval is not None and _asks(call.tool.approval, data):

@@ -78,6 +78,18 @@ class Swept:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """What retention deleted, or would delete, and what it left although it is as old."""
+
+    effects: int = 0
+    """Settled effects."""
+    approvals: int = 0
+    """Approvals that lapsed, and whose call is not recorded any more."""
+    unsettled: int = 0
+    """Effects that stay: planned, started or unknown. Somebody has to settle the unknown ones."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EffectQuery:
     """Which effects are wanted."""
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from taoloop.action.ledger.approvals import ApprovalQuery, ApprovalQuestion, Decision
-from taoloop.action.ledger.effects import Claim, EffectIntent, EffectQuery, LedgerEntry, Resolution, Swept
+from taoloop.action.ledger.effects import Claim, EffectIntent, EffectQuery, Forgotten, LedgerEntry, Resolution, Swept
 from taoloop.plan.effects import ApprovalRecord, EffectRecord, EffectState
 
 
@@ -150,9 +150,13 @@ class EffectLedger(Protocol):
         """
         ...
 
-    async def forget_before(self, moment: datetime) -> int:
-        """Delete what is settled and has not changed since a moment, with its approvals; return how many effects.
+    async def forget_before(self, moment: datetime) -> Forgotten:
+        """Delete what is settled and has not changed since a moment, and approvals that lapsed before it.
 
-        What is not settled stays, whatever its age.
+        What is not settled stays, whatever its age, and so does the approval that it used.
         """
+        ...
+
+    async def forgettable_before(self, moment: datetime) -> Forgotten:
+        """Return what `forget_before` would delete now, and delete nothing."""
         ...

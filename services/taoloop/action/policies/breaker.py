@@ -68,6 +68,11 @@ class Permit:
         """Count a failed attempt that took `seconds` and ended at `now`."""
         return self._report(now, seconds, has_failed=True)
 
+    @property
+    def is_of_closed(self) -> bool:
+        """Whether the breaker is closed now."""
+        return self._breaker.is_closed
+
     def released(self) -> None:
         """Give the permit back without a verdict: the attempt was cancelled, not made, or says nothing."""
         if not self._is_reported:
@@ -93,6 +98,8 @@ class _Rules:
     open_for_seconds: float
     probes: int
     slow_after_seconds: float
+    is_row: bool = False
+    """Whether only a failure can open it."""
 
 
 _INFINITY: Final = float("inf")
@@ -135,6 +142,11 @@ class Breaker:
         self._probes_out += 1
         return Permit(self, self._period, event)
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether calls pass, whatever the time is."""
+        return self._state is BreakerState.CLOSED
+
     def state(self, now: float) -> BreakerState:
         """Return where the breaker stands for a call at `now`: an open one whose wait is over is half open."""
         if self._state is BreakerState.OPEN and now >= self._retry_at:
@@ -151,6 +163,8 @@ class Breaker:
         is_slow = seconds > self._rules.slow_after_seconds
         if self._state is BreakerState.CLOSED:
             self._window.add(now, has_failed=has_failed, is_slow=is_slow)
+            if not has_failed and self._rules.is_row:
+                return None
             return self._open(now) if self._rules.opens(self._window.tally(now)) else None
         self._probes_out -= 1
         self._trial.add(now, has_failed=has_failed, is_slow=is_slow)
@@ -199,6 +213,7 @@ def _consecutive(rules: ConsecutiveBreaker) -> _Rules:
         open_for_seconds=rules.open_for_seconds,
         probes=rules.half_open_calls,
         slow_after_seconds=_INFINITY,
+        is_row=True,
     )
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 from urllib.parse import urlsplit
 
 from taoloop.action.policies.breaker import Breaker
@@ -29,8 +28,7 @@ MAX_BREAKERS: Final = 4096
 _PORTS: Final = {"http": 80, "https": 443}
 
 
-@dataclass(frozen=True, slots=True)
-class BreakerKey:
+class BreakerKey(NamedTuple):
     """What a breaker is for: one tool at one origin; two tools of one server do not share their luck.
 
     Attributes:

@@ -77,8 +77,15 @@ class ToolGuards:
         if event is not None:
             self._changed(event)
 
-    def breaker(self, now: float) -> BreakerRecord | None:
-        """Return where the breaker stands, for the envelope; None when the tool has none."""
+    def breaker(self, now: float, permit: Permit | None) -> BreakerRecord | None:
+        """Return where the breaker stands, for the envelope; None when the tool has none.
+
+        Args:
+            now: Monotonic seconds.
+            permit: Of an attempt that was made a moment ago, which knows its breaker; None for none.
+        """
+        if permit is not None and permit.is_of_closed:
+            return _CLOSED
         rules = self.contract.breaker
         if rules is None:
             return None

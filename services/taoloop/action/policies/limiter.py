@@ -67,6 +67,13 @@ class Limiter:
         """How many calls wait for a slot."""
         return len(self._waiters)
 
+    def take(self) -> bool:
+        """Take a slot if one is free, as most of the time; if so, one `release` follows."""
+        if self._taken < self._size:  # then nobody waits: a freed slot is handed on, not put back
+            self._taken += 1
+            return True
+        return False
+
     def slot(self, deadline: Deadline) -> Slot:
         """Return one slot as an async context manager; entering it may wait, or raise `Shed`."""
         return Slot(self, deadline)
@@ -77,8 +84,7 @@ class Limiter:
         Raises:
             Shed: There is none, or none in time.
         """
-        if self._taken < self._size:  # then nobody waits: a freed slot is handed on, not put back
-            self._taken += 1
+        if self.take():
             return
         if len(self._waiters) >= self._places:
             raise Shed(ShedReason.QUEUE if self._places else ShedReason.IN_FLIGHT)

@@ -94,7 +94,7 @@ def _not_permitted(permissions: Permissions, contract: ToolContract) -> Fault | 
             _fault(FaultCode.TOOL_NOT_ALLOWED, f"The run may not use the tool {contract.name}."),
             candidates=permissions.allowed_tools[:MAX_CANDIDATES],
         )
-    if not contract.effect.is_within(permissions.max_effect):
+    if contract.effect is not Effect.READ and not contract.effect.is_within(permissions.max_effect):
         return replace(
             _fault(FaultCode.EFFECT_NOT_ALLOWED, f"The tool has the effect {contract.effect}; the run may not."),
             expected=permissions.max_effect.value,

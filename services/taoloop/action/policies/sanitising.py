@@ -82,6 +82,10 @@ class Sanitiser:
         # Found once: most tools declare no content, and their calls cost nothing here.
         self._tools = frozenset(tool.contract.name for tool in tools if _shows_text(tool.contract))
 
+    def concerns(self, tool: CompiledTool) -> bool:
+        """Tell whether a tool's calls may be changed."""
+        return tool.contract.name in self._tools
+
     def safe(self, call: CheckedCall) -> CheckedCall | Fault:
         """Return the call as it is sent, or why nothing that the tool accepts is left of it; twice changes nothing."""
         if call.tool.contract.name not in self._tools:

@@ -23,6 +23,7 @@ from taoloop.action.transports.http_filling import (
 )
 from taoloop.core import exact_json
 from taoloop.core.exact_json import Json
+from taoloop.core.records import quickly_made
 from taoloop.tools import placeholders
 from taoloop.tools.contract import HttpTransport, Idempotency, KeyLocation
 
@@ -32,6 +33,8 @@ __all__ = [
     "RequestRefused",
     "SentKey",
     "build_request",
+    "build_url",
+    "is_url_alone",
     "path_template",
     "placed_names",
     "with_base",
@@ -44,8 +47,11 @@ _CONNECTION_HEADERS: Final = frozenset(
     {"connection", "content-length", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
 )
 _DOT_SEGMENTS: Final = frozenset({".", ".."})
+_PLAIN_SEGMENT: Final = re.compile(r"[A-Za-z0-9_~-]++(?:\.[A-Za-z0-9_~-]++)*+")
+"""Characters that stand for themselves in a path. Source: RFC 3986, 2.3; dots only between others."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpRequest:
     """What is sent."""
@@ -54,7 +60,8 @@ class HttpRequest:
     """Upper case."""
     url: str
     """Fully encoded."""
-    headers: Mapping[str, str]
+    headers: dict[str, str]
+    """Its own; whoever sends it adds to them."""
     body: bytes | None
     """None for no body."""
 
@@ -90,6 +97,18 @@ def build_request(
     """
     try:
         return _built(template, arguments, key, frozenset(placed_names(template)) if placed is None else placed)
+    except UnicodeEncodeError as exc:
+        raise RequestRefused("", "a lone surrogate cannot be sent") from exc
+
+
+def build_url(template: str, arguments: Arguments) -> str:
+    """Return the URL alone, of a template that has its base; see `build_request`.
+
+    Raises:
+        RequestRefused: As there.
+    """
+    try:
+        return _url(template, arguments)
     except UnicodeEncodeError as exc:
         raise RequestRefused("", "a lone surrogate cannot be sent") from exc
 
@@ -136,9 +155,18 @@ def path_template(url: str) -> str:
     return re.split(r"[?#]", rest, maxsplit=1)[0] or "/"
 
 
+def is_url_alone(template: HttpTransport) -> bool:
+    """Tell whether a request has nothing but its URL, as most reads have: all else is then passed over."""
+    return (
+        not (template.query or template.headers)
+        and template.json is exact_json.ABSENT
+        and template.form is None
+        and template.multipart is None
+        and template.text is None
+    )
+
+
 def _built(template: HttpTransport, arguments: Arguments, key: SentKey | None, placed: frozenset[str]) -> HttpRequest:
-    if key is None and _is_url_alone(template) and placed.issuperset(arguments):
-        return HttpRequest(method=template.method.upper(), url=_url(template.url, arguments), headers={}, body=None)
     rest = {name: value for name, value in arguments.items() if name not in placed}
     query = list(entries(template.query, arguments))
     headers = dict(_headers(template.headers, arguments))
@@ -157,17 +185,6 @@ def _built(template: HttpTransport, arguments: Arguments, key: SentKey | None, p
         url=with_query(_url(template.url, arguments), query),
         headers=headers,
         body=None if body is None else body.content,
-    )
-
-
-def _is_url_alone(template: HttpTransport) -> bool:
-    """Tell whether a request has nothing but its URL, as most reads have: all else is then passed over."""
-    return (
-        not (template.query or template.headers)
-        and template.json is exact_json.ABSENT
-        and template.form is None
-        and template.multipart is None
-        and template.text is None
     )
 
 
@@ -205,14 +222,22 @@ def placed_names(template: HttpTransport) -> Iterator[str]:
 
 def _url(template: str, arguments: Arguments) -> str:
     parts = _url_parts(template)
-    segments = [_segment(segment, arguments) if "{" in segment else segment for segment in parts.segments]
-    return parts.origin + "/".join(segments) + parts.mark + _encoded(parts.tail, arguments)
+    url = parts.head
+    for segment, name in parts.segments:
+        value = arguments.get(name) if name else None
+        if type(value) is str and _PLAIN_SEGMENT.fullmatch(value):  # as keys mostly are: encoded it would be the same
+            url += f"/{value}"
+        else:
+            url += f"/{_segment(segment, arguments) if '{' in segment else segment}"
+    return f"{url}{parts.mark}{_encoded(parts.tail, arguments)}" if parts.mark else url
 
 
 @dataclass(frozen=True, slots=True)
 class _UrlParts:
-    origin: str
-    segments: tuple[str, ...]
+    head: str
+    """The origin, with the path before its first placeholder."""
+    segments: tuple[tuple[str, str], ...]
+    """The segments from there on, each with the name of the parameter if it is one placeholder."""
     mark: str
     tail: str
 
@@ -226,7 +251,9 @@ def _url_parts(template: str) -> _UrlParts:
     segments = tuple(path.split("/"))
     if not _DOT_SEGMENTS.isdisjoint(segments):
         raise RequestRefused("", "the value would become a dot segment of the path")
-    return _UrlParts(origin[0], segments, mark, tail)
+    fixed = next((number for number, segment in enumerate(segments) if "{" in segment), len(segments))
+    named = tuple((segment, whole(segment) or "") for segment in segments[fixed:])
+    return _UrlParts(origin[0] + "/".join(segments[:fixed]), named, mark, tail)
 
 
 def _segment(template: str, arguments: Arguments) -> str:

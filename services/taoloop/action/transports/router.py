@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import Any
 
 from taoloop.action.ports import Reply, ToolCall, Transport, TransportFault
 from taoloop.core.faults import FaultCode
@@ -26,13 +27,13 @@ class TransportRouter:
     def __init__(self, transports: Mapping[TransportKind, Transport]) -> None:
         self._transports = dict(transports)
 
-    async def attempt(self, call: ToolCall) -> Reply:
+    def attempt(self, call: ToolCall) -> Coroutine[Any, Any, Reply]:
         """Make one attempt; see `Transport.attempt`."""
         transport = self._transports.get(type(call.contract.transport))
         if transport is None:
             message = f"The transport of the tool {call.contract.name} is not served here."
             raise TransportFault(FaultCode.NOT_YET_SUPPORTED, message, may_have_left=False)
-        return await transport.attempt(call)
+        return transport.attempt(call)
 
     def __repr__(self) -> str:
         return f"TransportRouter({', '.join(sorted(kind.__name__ for kind in self._transports))})"

@@ -22,44 +22,73 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from taoloop.api.v1 import action_pb2 as taoloop_dot_api_dot_v1_dot_action__pb2
 from taoloop.api.v1 import types_pb2 as taoloop_dot_api_dot_v1_dot_types__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n taoloop/api/v1/observation.proto\x12\x0etaoloop.api.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1btaoloop/api/v1/action.proto\x1a\x1ataoloop/api/v1/types.proto\"\xd5\x01\n\x0eObserveRequest\x12,\n\x06result\x18\x01 \x01(\x0b\x32\x1c.taoloop.api.v1.ActionResult\x12\x16\n\x0e\x61rguments_json\x18\x02 \x01(\t\x12\x13\n\x0b\x65xpect_json\x18\x03 \x01(\t\x12\x1a\n\x12output_schema_json\x18\x04 \x01(\t\x12\x18\n\x10\x63\x61talogue_digest\x18\x05 \x01(\t\x12\x32\n\x0ereference_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"D\n\x0fObserveResponse\x12\x31\n\x06result\x18\x01 \x01(\x0b\x32!.taoloop.api.v1.ObservationResult\"D\n\x13ObserveBatchRequest\x12-\n\x05items\x18\x01 \x03(\x0b\x32\x1e.taoloop.api.v1.ObserveRequest\"J\n\x14ObserveBatchResponse\x12\x32\n\x07results\x18\x01 \x03(\x0b\x32!.taoloop.api.v1.ObservationResult\"\xb3\x03\n\x11ObservationResult\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x0c\n\x04tool\x18\x02 \x01(\t\x12\r\n\x05valid\x18\x03 \x01(\x08\x12\x11\n\tdata_json\x18\x04 \x01(\t\x12\x14\n\x0c\x65xposed_json\x18\x05 \x01(\t\x12\x12\n\nconfidence\x18\x06 \x01(\x01\x12*\n\x06stages\x18\x07 \x03(\x0b\x32\x1a.taoloop.api.v1.StageScore\x12\x13\n\x0b\x61udit_trail\x18\x08 \x03(\t\x12.\n\x08\x66\x61ilures\x18\t \x03(\x0b\x32\x1c.taoloop.api.v1.CheckFailure\x12\x30\n\x0b\x63onsistency\x18\n \x01(\x0e\x32\x1b.taoloop.api.v1.Consistency\x12\x0f\n\x07omitted\x18\x0b \x03(\t\x12$\n\x05\x66\x61ult\x18\x0c \x01(\x0b\x32\x15.taoloop.api.v1.Fault\x12\x16\n\x0esuggested_next\x18\r \x01(\t\x12\x1b\n\x13\x65xecution_permitted\x18\x0e \x01(\x08\x12$\n\x05trust\x18\x0f \x01(\x0e\x32\x15.taoloop.api.v1.Trust\"F\n\nStageScore\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0b\n\x03ran\x18\x02 \x01(\x08\x12\x0e\n\x06weight\x18\x03 \x01(\x01\x12\r\n\x05score\x18\x04 \x01(\x01\"\xb9\x01\n\x0c\x43heckFailure\x12\r\n\x05stage\x18\x01 \x01(\t\x12\x0f\n\x07rule_id\x18\x02 \x01(\t\x12\x0f\n\x07pointer\x18\x03 \x01(\t\x12-\n\x07verdict\x18\x04 \x01(\x0e\x32\x1c.taoloop.api.v1.CheckVerdict\x12\x15\n\rexpected_json\x18\x05 \x01(\t\x12\x13\n\x0b\x61\x63tual_json\x18\x06 \x01(\t\x12\x0f\n\x07message\x18\x07 \x01(\t\x12\x0c\n\x04hard\x18\x08 \x01(\x08\"q\n\x12\x43heckAnswerRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\x12*\n\x08\x65vidence\x18\x02 \x03(\x0b\x32\x18.taoloop.api.v1.Evidence\x12\x0e\n\x06locale\x18\x03 \x01(\t\x12\x11\n\ttime_zone\x18\x04 \x01(\t\"1\n\x08\x45vidence\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x14\n\x0c\x65xposed_json\x18\x02 \x01(\t\"N\n\x13\x43heckAnswerResponse\x12\x10\n\x08grounded\x18\x01 \x01(\x08\x12%\n\x06\x63laims\x18\x02 \x03(\x0b\x32\x15.taoloop.api.v1.Claim\"f\n\x05\x43laim\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\r\n\x05start\x18\x02 \x01(\x05\x12\x0b\n\x03\x65nd\x18\x03 \x01(\x05\x12\x11\n\tsupported\x18\x04 \x01(\x08\x12\x0f\n\x07step_id\x18\x05 \x01(\t\x12\x0f\n\x07pointer\x18\x06 \x01(\t*\x7f\n\x0c\x43heckVerdict\x12\x1d\n\x19\x43HECK_VERDICT_UNSPECIFIED\x10\x00\x12\x16\n\x12\x43HECK_VERDICT_FAIL\x10\x01\x12\x1f\n\x1b\x43HECK_VERDICT_INDETERMINATE\x10\x02\x12\x17\n\x13\x43HECK_VERDICT_ERROR\x10\x03*V\n\x0b\x43onsistency\x12\x1b\n\x17\x43ONSISTENCY_UNSPECIFIED\x10\x00\x12\x12\n\x0e\x43ONSISTENCY_OK\x10\x01\x12\x16\n\x12\x43ONSISTENCY_BROKEN\x10\x02\x32\x93\x02\n\x12ObservationService\x12J\n\x07Observe\x12\x1e.taoloop.api.v1.ObserveRequest\x1a\x1f.taoloop.api.v1.ObserveResponse\x12Y\n\x0cObserveBatch\x12#.taoloop.api.v1.ObserveBatchRequest\x1a$.taoloop.api.v1.ObserveBatchResponse\x12V\n\x0b\x43heckAnswer\x12\".taoloop.api.v1.CheckAnswerRequest\x1a#.taoloop.api.v1.CheckAnswerResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n taoloop/api/v1/observation.proto\x12\x0etaoloop.api.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1btaoloop/api/v1/action.proto\x1a\x1ataoloop/api/v1/types.proto\"\xe9\x01\n\x0eObserveRequest\x12,\n\x06result\x18\x01 \x01(\x0b\x32\x1c.taoloop.api.v1.ActionResult\x12\x16\n\x0e\x61rguments_json\x18\x02 \x01(\t\x12\x13\n\x0b\x65xpect_json\x18\x03 \x01(\t\x12\x1a\n\x12output_schema_json\x18\x04 \x01(\t\x12\x18\n\x10\x63\x61talogue_digest\x18\x05 \x01(\t\x12\x32\n\x0ereference_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\nprojection\x18\x07 \x01(\t\"D\n\x0fObserveResponse\x12\x31\n\x06result\x18\x01 \x01(\x0b\x32!.taoloop.api.v1.ObservationResult\"D\n\x13ObserveBatchRequest\x12-\n\x05items\x18\x01 \x03(\x0b\x32\x1e.taoloop.api.v1.ObserveRequest\"J\n\x14ObserveBatchResponse\x12\x32\n\x07results\x18\x01 \x03(\x0b\x32!.taoloop.api.v1.ObservationResult\"\x83\x05\n\x11ObservationResult\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x0c\n\x04tool\x18\x02 \x01(\t\x12\r\n\x05valid\x18\x03 \x01(\x08\x12\x11\n\tdata_json\x18\x04 \x01(\t\x12\x14\n\x0c\x65xposed_json\x18\x05 \x01(\t\x12\x12\n\nconfidence\x18\x06 \x01(\x01\x12*\n\x06stages\x18\x07 \x03(\x0b\x32\x1a.taoloop.api.v1.StageScore\x12\x13\n\x0b\x61udit_trail\x18\x08 \x03(\t\x12.\n\x08\x66\x61ilures\x18\t \x03(\x0b\x32\x1c.taoloop.api.v1.CheckFailure\x12\x30\n\x0b\x63onsistency\x18\n \x01(\x0e\x32\x1b.taoloop.api.v1.Consistency\x12\x0f\n\x07omitted\x18\x0b \x03(\t\x12$\n\x05\x66\x61ult\x18\x0c \x01(\x0b\x32\x15.taoloop.api.v1.Fault\x12\x16\n\x0esuggested_next\x18\r \x01(\t\x12\x1b\n\x13\x65xecution_permitted\x18\x0e \x01(\x08\x12$\n\x05trust\x18\x0f \x01(\x0e\x32\x15.taoloop.api.v1.Trust\x12$\n\x05\x64rift\x18\x14 \x03(\x0b\x32\x15.taoloop.api.v1.Drift\x12\x39\n\x10\x63onfidence_level\x18\x15 \x01(\x0e\x32\x1f.taoloop.api.v1.ConfidenceLevel\x12\x15\n\rsource_weight\x18\x16 \x01(\x01\x12\x15\n\rsource_detail\x18\x17 \x01(\t\x12\x15\n\romitted_count\x18\x18 \x01(\x05\x12\x10\n\x08redacted\x18\x19 \x03(\t\x12\x16\n\x0e\x65xposed_is_cut\x18\x1a \x01(\x08\"f\n\x05\x44rift\x12\'\n\x04kind\x18\x01 \x01(\x0e\x32\x19.taoloop.api.v1.DriftKind\x12\x0f\n\x07pointer\x18\x02 \x01(\t\x12\x12\n\nvalue_json\x18\x03 \x01(\t\x12\x0f\n\x07in_data\x18\x04 \x01(\x08\"V\n\nStageScore\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0b\n\x03ran\x18\x02 \x01(\x08\x12\x0e\n\x06weight\x18\x03 \x01(\x01\x12\r\n\x05score\x18\x04 \x01(\x01\x12\x0e\n\x06\x64\x65tail\x18\x05 \x01(\t\"\xb9\x01\n\x0c\x43heckFailure\x12\r\n\x05stage\x18\x01 \x01(\t\x12\x0f\n\x07rule_id\x18\x02 \x01(\t\x12\x0f\n\x07pointer\x18\x03 \x01(\t\x12-\n\x07verdict\x18\x04 \x01(\x0e\x32\x1c.taoloop.api.v1.CheckVerdict\x12\x15\n\rexpected_json\x18\x05 \x01(\t\x12\x13\n\x0b\x61\x63tual_json\x18\x06 \x01(\t\x12\x0f\n\x07message\x18\x07 \x01(\t\x12\x0c\n\x04hard\x18\x08 \x01(\x08\"\x8e\x01\n\x12\x43heckAnswerRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\x12*\n\x08\x65vidence\x18\x02 \x03(\x0b\x32\x18.taoloop.api.v1.Evidence\x12\x0e\n\x06locale\x18\x03 \x01(\t\x12\x11\n\ttime_zone\x18\x04 \x01(\t\x12\x1b\n\x13\x65xecution_permitted\x18\x05 \x01(\x08\"1\n\x08\x45vidence\x12\x0f\n\x07step_id\x18\x01 \x01(\t\x12\x14\n\x0c\x65xposed_json\x18\x02 \x01(\t\"\xc1\x01\n\x13\x43heckAnswerResponse\x12\x10\n\x08grounded\x18\x01 \x01(\x08\x12%\n\x06\x63laims\x18\x02 \x03(\x0b\x32\x15.taoloop.api.v1.Claim\x12$\n\x05\x66\x61ult\x18\x03 \x01(\x0b\x32\x15.taoloop.api.v1.Fault\x12.\n\nvalidation\x18\x04 \x01(\x0b\x32\x1a.taoloop.api.v1.Validation\x12\x1b\n\x13\x65xecution_permitted\x18\x05 \x01(\x08\"\x9f\x02\n\nValidation\x12\x30\n\x06origin\x18\x01 \x01(\x0e\x32 .taoloop.api.v1.ValidationOrigin\x12$\n\x1csemantic_validation_attempts\x18\x02 \x01(\x05\x12\x1d\n\x15validation_error_code\x18\x03 \x01(\t\x12\x33\n\x08\x61ttempts\x18\x04 \x03(\x0b\x32!.taoloop.api.v1.ValidationAttempt\x12\x30\n\x07verdict\x18\x05 \x01(\x0b\x32\x1f.taoloop.api.v1.SemanticVerdict\x12\x33\n\rrecovery_mode\x18\x06 \x01(\x0e\x32\x1c.taoloop.api.v1.RecoveryMode\"\x93\x01\n\x11ValidationAttempt\x12\x0e\n\x06number\x18\x01 \x01(\x05\x12\x12\n\nerror_code\x18\x02 \x01(\t\x12+\n\x08\x64uration\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\r\n\x05model\x18\x04 \x01(\t\x12\x0f\n\x07skipped\x18\x05 \x01(\x08\x12\r\n\x05\x66ield\x18\x06 \x01(\t\"\xa2\x01\n\x0fSemanticVerdict\x12.\n\x06status\x18\x01 \x01(\x0e\x32\x1e.taoloop.api.v1.SemanticStatus\x12\x14\n\x0creason_codes\x18\x02 \x03(\t\x12\x1a\n\x12unsupported_claims\x18\x03 \x03(\t\x12\x1c\n\x14missing_evidence_ids\x18\x04 \x03(\t\x12\x0f\n\x07summary\x18\x05 \x01(\t\"\x99\x02\n\x05\x43laim\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\r\n\x05start\x18\x02 \x01(\x05\x12\x0b\n\x03\x65nd\x18\x03 \x01(\x05\x12\x11\n\tsupported\x18\x04 \x01(\x08\x12\x0f\n\x07step_id\x18\x05 \x01(\t\x12\x0f\n\x07pointer\x18\x06 \x01(\t\x12\'\n\x04kind\x18\x07 \x01(\x0e\x32\x19.taoloop.api.v1.ClaimKind\x12\x12\n\nnormalised\x18\x08 \x01(\t\x12+\n\x06reason\x18\t \x01(\x0e\x32\x1b.taoloop.api.v1.ClaimReason\x12\x11\n\tcandidate\x18\n \x01(\t\x12\x19\n\x11\x63\x61ndidate_step_id\x18\x0b \x01(\t\x12\x19\n\x11\x63\x61ndidate_pointer\x18\x0c \x01(\t\"r\n\x10ListDriftRequest\x12\x0c\n\x04tool\x18\x01 \x01(\t\x12)\n\x05since\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"l\n\x11ListDriftResponse\x12,\n\x07records\x18\x01 \x03(\x0b\x32\x1b.taoloop.api.v1.DriftRecord\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x10\n\x08is_local\x18\x03 \x01(\x08\"\xaf\x01\n\x0b\x44riftRecord\x12\x0c\n\x04tool\x18\x01 \x01(\t\x12$\n\x05\x64rift\x18\x02 \x01(\x0b\x32\x15.taoloop.api.v1.Drift\x12.\n\nfirst_seen\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\tlast_seen\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05\x63ount\x18\x05 \x01(\x03*\x7f\n\x0c\x43heckVerdict\x12\x1d\n\x19\x43HECK_VERDICT_UNSPECIFIED\x10\x00\x12\x16\n\x12\x43HECK_VERDICT_FAIL\x10\x01\x12\x1f\n\x1b\x43HECK_VERDICT_INDETERMINATE\x10\x02\x12\x17\n\x13\x43HECK_VERDICT_ERROR\x10\x03*V\n\x0b\x43onsistency\x12\x1b\n\x17\x43ONSISTENCY_UNSPECIFIED\x10\x00\x12\x12\n\x0e\x43ONSISTENCY_OK\x10\x01\x12\x16\n\x12\x43ONSISTENCY_BROKEN\x10\x02*\x85\x01\n\x0f\x43onfidenceLevel\x12 \n\x1c\x43ONFIDENCE_LEVEL_UNSPECIFIED\x10\x00\x12\x18\n\x14\x43ONFIDENCE_LEVEL_LOW\x10\x01\x12\x1b\n\x17\x43ONFIDENCE_LEVEL_MEDIUM\x10\x02\x12\x19\n\x15\x43ONFIDENCE_LEVEL_HIGH\x10\x03*y\n\tDriftKind\x12\x1a\n\x16\x44RIFT_KIND_UNSPECIFIED\x10\x00\x12\x18\n\x14\x44RIFT_KIND_NEW_FIELD\x10\x01\x12\x17\n\x13\x44RIFT_KIND_NEW_TYPE\x10\x02\x12\x1d\n\x19\x44RIFT_KIND_NEW_ENUM_VALUE\x10\x03*\xb8\x02\n\tClaimKind\x12\x1a\n\x16\x43LAIM_KIND_UNSPECIFIED\x10\x00\x12\x15\n\x11\x43LAIM_KIND_NUMBER\x10\x01\x12\x19\n\x15\x43LAIM_KIND_PERCENTAGE\x10\x02\x12\x14\n\x10\x43LAIM_KIND_MONEY\x10\x03\x12\x17\n\x13\x43LAIM_KIND_QUANTITY\x10\x04\x12\x19\n\x15\x43LAIM_KIND_IDENTIFIER\x10\x05\x12\x14\n\x10\x43LAIM_KIND_EMAIL\x10\x06\x12\x12\n\x0e\x43LAIM_KIND_URL\x10\x07\x12\x14\n\x10\x43LAIM_KIND_PHONE\x10\x08\x12\x13\n\x0f\x43LAIM_KIND_DATE\x10\t\x12\x13\n\x0f\x43LAIM_KIND_TIME\x10\n\x12\x13\n\x0f\x43LAIM_KIND_NAME\x10\x0b\x12\x14\n\x10\x43LAIM_KIND_QUOTE\x10\x0c*\xfc\x01\n\x0b\x43laimReason\x12\x1c\n\x18\x43LAIM_REASON_UNSPECIFIED\x10\x00\x12\x1b\n\x17\x43LAIM_REASON_SAME_VALUE\x10\x01\x12 \n\x1c\x43LAIM_REASON_UNIT_NOT_STATED\x10\x02\x12\x1b\n\x17\x43LAIM_REASON_ITEM_COUNT\x10\x03\x12\x1e\n\x1a\x43LAIM_REASON_WITHIN_PERIOD\x10\x04\x12\x1a\n\x16\x43LAIM_REASON_NOT_FOUND\x10\x05\x12\x1b\n\x17\x43LAIM_REASON_OTHER_UNIT\x10\x06\x12\x1a\n\x16\x43LAIM_REASON_AMBIGUOUS\x10\x07*\xd7\x01\n\x10ValidationOrigin\x12!\n\x1dVALIDATION_ORIGIN_UNSPECIFIED\x10\x00\x12#\n\x1fVALIDATION_ORIGIN_DETERMINISTIC\x10\x01\x12\"\n\x1eVALIDATION_ORIGIN_LLM_SEMANTIC\x10\x02\x12\x35\n1VALIDATION_ORIGIN_DETERMINISTIC_GROUNDED_FALLBACK\x10\x03\x12 \n\x1cVALIDATION_ORIGIN_LLM_FAILED\x10\x04*N\n\x0cRecoveryMode\x12\x1d\n\x19RECOVERY_MODE_UNSPECIFIED\x10\x00\x12\x1f\n\x1bRECOVERY_MODE_MANUAL_REVIEW\x10\x01*\x94\x01\n\x0eSemanticStatus\x12\x1f\n\x1bSEMANTIC_STATUS_UNSPECIFIED\x10\x00\x12\x19\n\x15SEMANTIC_STATUS_VALID\x10\x01\x12\x1b\n\x17SEMANTIC_STATUS_INVALID\x10\x02\x12)\n%SEMANTIC_STATUS_INSUFFICIENT_EVIDENCE\x10\x03\x32\xe5\x02\n\x12ObservationService\x12J\n\x07Observe\x12\x1e.taoloop.api.v1.ObserveRequest\x1a\x1f.taoloop.api.v1.ObserveResponse\x12Y\n\x0cObserveBatch\x12#.taoloop.api.v1.ObserveBatchRequest\x1a$.taoloop.api.v1.ObserveBatchResponse\x12V\n\x0b\x43heckAnswer\x12\".taoloop.api.v1.CheckAnswerRequest\x1a#.taoloop.api.v1.CheckAnswerResponse\x12P\n\tListDrift\x12 .taoloop.api.v1.ListDriftRequest\x1a!.taoloop.api.v1.ListDriftResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'taoloop.api.v1.observation_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_CHECKVERDICT']._serialized_start=1622
-  _globals['_CHECKVERDICT']._serialized_end=1749
-  _globals['_CONSISTENCY']._serialized_start=1751
-  _globals['_CONSISTENCY']._serialized_end=1837
-  _globals['_OBSERVEREQUEST']._serialized_start=143
-  _globals['_OBSERVEREQUEST']._serialized_end=356
-  _globals['_OBSERVERESPONSE']._serialized_start=358
-  _globals['_OBSERVERESPONSE']._serialized_end=426
-  _globals['_OBSERVEBATCHREQUEST']._serialized_start=428
-  _globals['_OBSERVEBATCHREQUEST']._serialized_end=496
-  _globals['_OBSERVEBATCHRESPONSE']._serialized_start=498
-  _globals['_OBSERVEBATCHRESPONSE']._serialized_end=572
-  _globals['_OBSERVATIONRESULT']._serialized_start=575
-  _globals['_OBSERVATIONRESULT']._serialized_end=1010
-  _globals['_STAGESCORE']._serialized_start=1012
-  _globals['_STAGESCORE']._serialized_end=1082
-  _globals['_CHECKFAILURE']._serialized_start=1085
-  _globals['_CHECKFAILURE']._serialized_end=1270
-  _globals['_CHECKANSWERREQUEST']._serialized_start=1272
-  _globals['_CHECKANSWERREQUEST']._serialized_end=1385
-  _globals['_EVIDENCE']._serialized_start=1387
-  _globals['_EVIDENCE']._serialized_end=1436
-  _globals['_CHECKANSWERRESPONSE']._serialized_start=1438
-  _globals['_CHECKANSWERRESPONSE']._serialized_end=1516
-  _globals['_CLAIM']._serialized_start=1518
-  _globals['_CLAIM']._serialized_end=1620
-  _globals['_OBSERVATIONSERVICE']._serialized_start=1840
-  _globals['_OBSERVATIONSERVICE']._serialized_end=2115
+  _globals['_CHECKVERDICT']._serialized_start=3337
+  _globals['_CHECKVERDICT']._serialized_end=3464
+  _globals['_CONSISTENCY']._serialized_start=3466
+  _globals['_CONSISTENCY']._serialized_end=3552
+  _globals['_CONFIDENCELEVEL']._serialized_start=3555
+  _globals['_CONFIDENCELEVEL']._serialized_end=3688
+  _globals['_DRIFTKIND']._serialized_start=3690
+  _globals['_DRIFTKIND']._serialized_end=3811
+  _globals['_CLAIMKIND']._serialized_start=3814
+  _globals['_CLAIMKIND']._serialized_end=4126
+  _globals['_CLAIMREASON']._serialized_start=4129
+  _globals['_CLAIMREASON']._serialized_end=4381
+  _globals['_VALIDATIONORIGIN']._serialized_start=4384
+  _globals['_VALIDATIONORIGIN']._serialized_end=4599
+  _globals['_RECOVERYMODE']._serialized_start=4601
+  _globals['_RECOVERYMODE']._serialized_end=4679
+  _globals['_SEMANTICSTATUS']._serialized_start=4682
+  _globals['_SEMANTICSTATUS']._serialized_end=4830
+  _globals['_OBSERVEREQUEST']._serialized_start=175
+  _globals['_OBSERVEREQUEST']._serialized_end=408
+  _globals['_OBSERVERESPONSE']._serialized_start=410
+  _globals['_OBSERVERESPONSE']._serialized_end=478
+  _globals['_OBSERVEBATCHREQUEST']._serialized_start=480
+  _globals['_OBSERVEBATCHREQUEST']._serialized_end=548
+  _globals['_OBSERVEBATCHRESPONSE']._serialized_start=550
+  _globals['_OBSERVEBATCHRESPONSE']._serialized_end=624
+  _globals['_OBSERVATIONRESULT']._serialized_start=627
+  _globals['_OBSERVATIONRESULT']._serialized_end=1270
+  _globals['_DRIFT']._serialized_start=1272
+  _globals['_DRIFT']._serialized_end=1374
+  _globals['_STAGESCORE']._serialized_start=1376
+  _globals['_STAGESCORE']._serialized_end=1462
+  _globals['_CHECKFAILURE']._serialized_start=1465
+  _globals['_CHECKFAILURE']._serialized_end=1650
+  _globals['_CHECKANSWERREQUEST']._serialized_start=1653
+  _globals['_CHECKANSWERREQUEST']._serialized_end=1795
+  _globals['_EVIDENCE']._serialized_start=1797
+  _globals['_EVIDENCE']._serialized_end=1846
+  _globals['_CHECKANSWERRESPONSE']._serialized_start=1849
+  _globals['_CHECKANSWERRESPONSE']._serialized_end=2042
+  _globals['_VALIDATION']._serialized_start=2045
+  _globals['_VALIDATION']._serialized_end=2332
+  _globals['_VALIDATIONATTEMPT']._serialized_start=2335
+  _globals['_VALIDATIONATTEMPT']._serialized_end=2482
+  _globals['_SEMANTICVERDICT']._serialized_start=2485
+  _globals['_SEMANTICVERDICT']._serialized_end=2647
+  _globals['_CLAIM']._serialized_start=2650
+  _globals['_CLAIM']._serialized_end=2931
+  _globals['_LISTDRIFTREQUEST']._serialized_start=2933
+  _globals['_LISTDRIFTREQUEST']._serialized_end=3047
+  _globals['_LISTDRIFTRESPONSE']._serialized_start=3049
+  _globals['_LISTDRIFTRESPONSE']._serialized_end=3157
+  _globals['_DRIFTRECORD']._serialized_start=3160
+  _globals['_DRIFTRECORD']._serialized_end=3335
+  _globals['_OBSERVATIONSERVICE']._serialized_start=4833
+  _globals['_OBSERVATIONSERVICE']._serialized_end=5190
 # @@protoc_insertion_point(module_scope)

@@ -5,6 +5,7 @@ The observation service: says what really came back, with reasons, and never rep
 
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
+from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
@@ -74,6 +75,250 @@ CONSISTENCY_BROKEN: Consistency.ValueType  # 2
 """Not as expected: the result is not valid, and its data is kept."""
 Global___Consistency: _TypeAlias = Consistency  # noqa: Y015
 
+class _ConfidenceLevel:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ConfidenceLevelEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ConfidenceLevel.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    CONFIDENCE_LEVEL_UNSPECIFIED: _ConfidenceLevel.ValueType  # 0
+    """Not said."""
+    CONFIDENCE_LEVEL_LOW: _ConfidenceLevel.ValueType  # 1
+    """Below the lower threshold, 0.5 by default: when all results are so, a person decides."""
+    CONFIDENCE_LEVEL_MEDIUM: _ConfidenceLevel.ValueType  # 2
+    """Between the two."""
+    CONFIDENCE_LEVEL_HIGH: _ConfidenceLevel.ValueType  # 3
+    """Above the upper threshold, 0.7 by default: preferred where results differ."""
+
+class ConfidenceLevel(_ConfidenceLevel, metaclass=_ConfidenceLevelEnumTypeWrapper):
+    """How far a result can be relied on, by the two thresholds of the service."""
+
+CONFIDENCE_LEVEL_UNSPECIFIED: ConfidenceLevel.ValueType  # 0
+"""Not said."""
+CONFIDENCE_LEVEL_LOW: ConfidenceLevel.ValueType  # 1
+"""Below the lower threshold, 0.5 by default: when all results are so, a person decides."""
+CONFIDENCE_LEVEL_MEDIUM: ConfidenceLevel.ValueType  # 2
+"""Between the two."""
+CONFIDENCE_LEVEL_HIGH: ConfidenceLevel.ValueType  # 3
+"""Above the upper threshold, 0.7 by default: preferred where results differ."""
+Global___ConfidenceLevel: _TypeAlias = ConfidenceLevel  # noqa: Y015
+
+class _DriftKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _DriftKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_DriftKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    DRIFT_KIND_UNSPECIFIED: _DriftKind.ValueType  # 0
+    """Not said."""
+    DRIFT_KIND_NEW_FIELD: _DriftKind.ValueType  # 1
+    """A member of an object."""
+    DRIFT_KIND_NEW_TYPE: _DriftKind.ValueType  # 2
+    """A JSON type at a known place."""
+    DRIFT_KIND_NEW_ENUM_VALUE: _DriftKind.ValueType  # 3
+    """A value at a place that has had a small closed set of them."""
+
+class DriftKind(_DriftKind, metaclass=_DriftKindEnumTypeWrapper):
+    """What an answer has that was never seen before."""
+
+DRIFT_KIND_UNSPECIFIED: DriftKind.ValueType  # 0
+"""Not said."""
+DRIFT_KIND_NEW_FIELD: DriftKind.ValueType  # 1
+"""A member of an object."""
+DRIFT_KIND_NEW_TYPE: DriftKind.ValueType  # 2
+"""A JSON type at a known place."""
+DRIFT_KIND_NEW_ENUM_VALUE: DriftKind.ValueType  # 3
+"""A value at a place that has had a small closed set of them."""
+Global___DriftKind: _TypeAlias = DriftKind  # noqa: Y015
+
+class _ClaimKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ClaimKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ClaimKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    CLAIM_KIND_UNSPECIFIED: _ClaimKind.ValueType  # 0
+    """Not said."""
+    CLAIM_KIND_NUMBER: _ClaimKind.ValueType  # 1
+    """A number without a unit, in digits, Chinese numerals or English words."""
+    CLAIM_KIND_PERCENTAGE: _ClaimKind.ValueType  # 2
+    """A number with a percent sign or word."""
+    CLAIM_KIND_MONEY: _ClaimKind.ValueType  # 3
+    """A number with a currency."""
+    CLAIM_KIND_QUANTITY: _ClaimKind.ValueType  # 4
+    """A number with another unit."""
+    CLAIM_KIND_IDENTIFIER: _ClaimKind.ValueType  # 5
+    """An order number, a tracking number, a UUID or another code."""
+    CLAIM_KIND_EMAIL: _ClaimKind.ValueType  # 6
+    """An e-mail address."""
+    CLAIM_KIND_URL: _ClaimKind.ValueType  # 7
+    """A web address."""
+    CLAIM_KIND_PHONE: _ClaimKind.ValueType  # 8
+    """A phone number."""
+    CLAIM_KIND_DATE: _ClaimKind.ValueType  # 9
+    """A day, a month or a year; either end of a range is a claim of its own."""
+    CLAIM_KIND_TIME: _ClaimKind.ValueType  # 10
+    """A time of day, or a day with one."""
+    CLAIM_KIND_NAME: _ClaimKind.ValueType  # 11
+    """A name in capital letters."""
+    CLAIM_KIND_QUOTE: _ClaimKind.ValueType  # 12
+    """What stands in quotation or book-title marks."""
+
+class ClaimKind(_ClaimKind, metaclass=_ClaimKindEnumTypeWrapper):
+    """What a claim of an answer is."""
+
+CLAIM_KIND_UNSPECIFIED: ClaimKind.ValueType  # 0
+"""Not said."""
+CLAIM_KIND_NUMBER: ClaimKind.ValueType  # 1
+"""A number without a unit, in digits, Chinese numerals or English words."""
+CLAIM_KIND_PERCENTAGE: ClaimKind.ValueType  # 2
+"""A number with a percent sign or word."""
+CLAIM_KIND_MONEY: ClaimKind.ValueType  # 3
+"""A number with a currency."""
+CLAIM_KIND_QUANTITY: ClaimKind.ValueType  # 4
+"""A number with another unit."""
+CLAIM_KIND_IDENTIFIER: ClaimKind.ValueType  # 5
+"""An order number, a tracking number, a UUID or another code."""
+CLAIM_KIND_EMAIL: ClaimKind.ValueType  # 6
+"""An e-mail address."""
+CLAIM_KIND_URL: ClaimKind.ValueType  # 7
+"""A web address."""
+CLAIM_KIND_PHONE: ClaimKind.ValueType  # 8
+"""A phone number."""
+CLAIM_KIND_DATE: ClaimKind.ValueType  # 9
+"""A day, a month or a year; either end of a range is a claim of its own."""
+CLAIM_KIND_TIME: ClaimKind.ValueType  # 10
+"""A time of day, or a day with one."""
+CLAIM_KIND_NAME: ClaimKind.ValueType  # 11
+"""A name in capital letters."""
+CLAIM_KIND_QUOTE: ClaimKind.ValueType  # 12
+"""What stands in quotation or book-title marks."""
+Global___ClaimKind: _TypeAlias = ClaimKind  # noqa: Y015
+
+class _ClaimReason:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ClaimReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ClaimReason.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    CLAIM_REASON_UNSPECIFIED: _ClaimReason.ValueType  # 0
+    """Not said."""
+    CLAIM_REASON_SAME_VALUE: _ClaimReason.ValueType  # 1
+    """Supported: an observation has the same value."""
+    CLAIM_REASON_UNIT_NOT_STATED: _ClaimReason.ValueType  # 2
+    """Supported: an observation has the same number and does not say its unit, so that the unit is not checked."""
+    CLAIM_REASON_ITEM_COUNT: _ClaimReason.ValueType  # 3
+    """Supported: a list of an observation has so many items."""
+    CLAIM_REASON_WITHIN_PERIOD: _ClaimReason.ValueType  # 4
+    """Supported: an observation has a moment within the day, month, year or minute that the text names."""
+    CLAIM_REASON_NOT_FOUND: _ClaimReason.ValueType  # 5
+    """Not supported: no observation has it."""
+    CLAIM_REASON_OTHER_UNIT: _ClaimReason.ValueType  # 6
+    """Not supported: the same number occurs with another unit only."""
+    CLAIM_REASON_AMBIGUOUS: _ClaimReason.ValueType  # 7
+    """Not supported: the date can be read in two ways, and the locale does not decide."""
+
+class ClaimReason(_ClaimReason, metaclass=_ClaimReasonEnumTypeWrapper):
+    """Why a claim is supported, or not."""
+
+CLAIM_REASON_UNSPECIFIED: ClaimReason.ValueType  # 0
+"""Not said."""
+CLAIM_REASON_SAME_VALUE: ClaimReason.ValueType  # 1
+"""Supported: an observation has the same value."""
+CLAIM_REASON_UNIT_NOT_STATED: ClaimReason.ValueType  # 2
+"""Supported: an observation has the same number and does not say its unit, so that the unit is not checked."""
+CLAIM_REASON_ITEM_COUNT: ClaimReason.ValueType  # 3
+"""Supported: a list of an observation has so many items."""
+CLAIM_REASON_WITHIN_PERIOD: ClaimReason.ValueType  # 4
+"""Supported: an observation has a moment within the day, month, year or minute that the text names."""
+CLAIM_REASON_NOT_FOUND: ClaimReason.ValueType  # 5
+"""Not supported: no observation has it."""
+CLAIM_REASON_OTHER_UNIT: ClaimReason.ValueType  # 6
+"""Not supported: the same number occurs with another unit only."""
+CLAIM_REASON_AMBIGUOUS: ClaimReason.ValueType  # 7
+"""Not supported: the date can be read in two ways, and the locale does not decide."""
+Global___ClaimReason: _TypeAlias = ClaimReason  # noqa: Y015
+
+class _ValidationOrigin:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ValidationOriginEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ValidationOrigin.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    VALIDATION_ORIGIN_UNSPECIFIED: _ValidationOrigin.ValueType  # 0
+    """Not said."""
+    VALIDATION_ORIGIN_DETERMINISTIC: _ValidationOrigin.ValueType  # 1
+    """The comparison of values alone: no semantic validator is set up, or an unsupported claim had settled it."""
+    VALIDATION_ORIGIN_LLM_SEMANTIC: _ValidationOrigin.ValueType  # 2
+    """The comparison of values, and a semantic validator after it."""
+    VALIDATION_ORIGIN_DETERMINISTIC_GROUNDED_FALLBACK: _ValidationOrigin.ValueType  # 3
+    """The semantic validator gave no verdict that can be used; the comparison of values passed."""
+    VALIDATION_ORIGIN_LLM_FAILED: _ValidationOrigin.ValueType  # 4
+    """The semantic validator gave no verdict that can be used, and the text has no value that could be compared."""
+
+class ValidationOrigin(_ValidationOrigin, metaclass=_ValidationOriginEnumTypeWrapper):
+    """Who said what `grounded` rests on."""
+
+VALIDATION_ORIGIN_UNSPECIFIED: ValidationOrigin.ValueType  # 0
+"""Not said."""
+VALIDATION_ORIGIN_DETERMINISTIC: ValidationOrigin.ValueType  # 1
+"""The comparison of values alone: no semantic validator is set up, or an unsupported claim had settled it."""
+VALIDATION_ORIGIN_LLM_SEMANTIC: ValidationOrigin.ValueType  # 2
+"""The comparison of values, and a semantic validator after it."""
+VALIDATION_ORIGIN_DETERMINISTIC_GROUNDED_FALLBACK: ValidationOrigin.ValueType  # 3
+"""The semantic validator gave no verdict that can be used; the comparison of values passed."""
+VALIDATION_ORIGIN_LLM_FAILED: ValidationOrigin.ValueType  # 4
+"""The semantic validator gave no verdict that can be used, and the text has no value that could be compared."""
+Global___ValidationOrigin: _TypeAlias = ValidationOrigin  # noqa: Y015
+
+class _RecoveryMode:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _RecoveryModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RecoveryMode.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    RECOVERY_MODE_UNSPECIFIED: _RecoveryMode.ValueType  # 0
+    """Nothing of its own."""
+    RECOVERY_MODE_MANUAL_REVIEW: _RecoveryMode.ValueType  # 1
+    """A person looks at it."""
+
+class RecoveryMode(_RecoveryMode, metaclass=_RecoveryModeEnumTypeWrapper):
+    """What must happen before the answer is relied on."""
+
+RECOVERY_MODE_UNSPECIFIED: RecoveryMode.ValueType  # 0
+"""Nothing of its own."""
+RECOVERY_MODE_MANUAL_REVIEW: RecoveryMode.ValueType  # 1
+"""A person looks at it."""
+Global___RecoveryMode: _TypeAlias = RecoveryMode  # noqa: Y015
+
+class _SemanticStatus:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _SemanticStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SemanticStatus.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    SEMANTIC_STATUS_UNSPECIFIED: _SemanticStatus.ValueType  # 0
+    """Not said."""
+    SEMANTIC_STATUS_VALID: _SemanticStatus.ValueType  # 1
+    """The evidence carries the answer."""
+    SEMANTIC_STATUS_INVALID: _SemanticStatus.ValueType  # 2
+    """The evidence contradicts the answer, or does not carry it."""
+    SEMANTIC_STATUS_INSUFFICIENT_EVIDENCE: _SemanticStatus.ValueType  # 3
+    """The evidence does not suffice to tell."""
+
+class SemanticStatus(_SemanticStatus, metaclass=_SemanticStatusEnumTypeWrapper):
+    """What a semantic validator says of an answer."""
+
+SEMANTIC_STATUS_UNSPECIFIED: SemanticStatus.ValueType  # 0
+"""Not said."""
+SEMANTIC_STATUS_VALID: SemanticStatus.ValueType  # 1
+"""The evidence carries the answer."""
+SEMANTIC_STATUS_INVALID: SemanticStatus.ValueType  # 2
+"""The evidence contradicts the answer, or does not carry it."""
+SEMANTIC_STATUS_INSUFFICIENT_EVIDENCE: SemanticStatus.ValueType  # 3
+"""The evidence does not suffice to tell."""
+Global___SemanticStatus: _TypeAlias = SemanticStatus  # noqa: Y015
+
 @_typing.final
 class ObserveRequest(_message.Message):
     """One result to judge."""
@@ -86,6 +331,7 @@ class ObserveRequest(_message.Message):
     OUTPUT_SCHEMA_JSON_FIELD_NUMBER: _builtins.int
     CATALOGUE_DIGEST_FIELD_NUMBER: _builtins.int
     REFERENCE_TIME_FIELD_NUMBER: _builtins.int
+    PROJECTION_FIELD_NUMBER: _builtins.int
     arguments_json: _builtins.str
     """The arguments of the call; rules may read them."""
     expect_json: _builtins.str
@@ -94,6 +340,8 @@ class ObserveRequest(_message.Message):
     """JSON Schema that the normalised result must fit besides the contract's; absent for none."""
     catalogue_digest: _builtins.str
     """Digest of the catalogue that the run is pinned to."""
+    projection: _builtins.str
+    """Name of one of the contract's projections: the goal that the result is shown for; empty shows all it may."""
     @_builtins.property
     def result(self) -> _action_pb2.ActionResult:
         """What the action service returned."""
@@ -111,10 +359,11 @@ class ObserveRequest(_message.Message):
         output_schema_json: _builtins.str = ...,
         catalogue_digest: _builtins.str = ...,
         reference_time: _timestamp_pb2.Timestamp | None = ...,
+        projection: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["reference_time", b"reference_time", "result", b"result"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["arguments_json", b"arguments_json", "catalogue_digest", b"catalogue_digest", "expect_json", b"expect_json", "output_schema_json", b"output_schema_json", "reference_time", b"reference_time", "result", b"result"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["arguments_json", b"arguments_json", "catalogue_digest", b"catalogue_digest", "expect_json", b"expect_json", "output_schema_json", b"output_schema_json", "projection", b"projection", "reference_time", b"reference_time", "result", b"result"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -213,6 +462,13 @@ class ObservationResult(_message.Message):
     SUGGESTED_NEXT_FIELD_NUMBER: _builtins.int
     EXECUTION_PERMITTED_FIELD_NUMBER: _builtins.int
     TRUST_FIELD_NUMBER: _builtins.int
+    DRIFT_FIELD_NUMBER: _builtins.int
+    CONFIDENCE_LEVEL_FIELD_NUMBER: _builtins.int
+    SOURCE_WEIGHT_FIELD_NUMBER: _builtins.int
+    SOURCE_DETAIL_FIELD_NUMBER: _builtins.int
+    OMITTED_COUNT_FIELD_NUMBER: _builtins.int
+    REDACTED_FIELD_NUMBER: _builtins.int
+    EXPOSED_IS_CUT_FIELD_NUMBER: _builtins.int
     step_id: _builtins.str
     """The step's id."""
     tool: _builtins.str
@@ -233,6 +489,16 @@ class ObservationResult(_message.Message):
     """Whether the result may be used to carry out an effect. Permission is never widened by a failure."""
     trust: _types_pb2.Trust.ValueType
     """Whose words the result holds."""
+    confidence_level: Global___ConfidenceLevel.ValueType
+    """The confidence by the service's thresholds; unset for a result that is pending."""
+    source_weight: _builtins.float
+    """How much the source counts, 0 to 1: the factor between the stages' score and `confidence`."""
+    source_detail: _builtins.str
+    """Why the source counts so much, for example `a fallback tool answered: 1 of the contract x 0.8`."""
+    omitted_count: _builtins.int
+    """How many places were left out of `exposed_json` or cut short in it; `omitted` lists at most 100 of them."""
+    exposed_is_cut: _builtins.bool
+    """Whether `exposed_json` was cut because it would have been too long."""
     @_builtins.property
     def stages(self) -> _containers.RepeatedCompositeFieldContainer[Global___StageScore]:
         """What entered the confidence."""
@@ -253,6 +519,14 @@ class ObservationResult(_message.Message):
     def fault(self) -> _types_pb2.Fault:
         """The first failure as a fault; unset when valid."""
 
+    @_builtins.property
+    def drift(self) -> _containers.RepeatedCompositeFieldContainer[Global___Drift]:
+        """What the answer has that was never seen of this tool: a warning, which changes nothing else."""
+
+    @_builtins.property
+    def redacted(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Pointers of what is masked in `exposed_json`, at most 100."""
+
     def __init__(
         self,
         *,
@@ -271,14 +545,55 @@ class ObservationResult(_message.Message):
         suggested_next: _builtins.str = ...,
         execution_permitted: _builtins.bool = ...,
         trust: _types_pb2.Trust.ValueType = ...,
+        drift: _abc.Iterable[Global___Drift] | None = ...,
+        confidence_level: Global___ConfidenceLevel.ValueType = ...,
+        source_weight: _builtins.float = ...,
+        source_detail: _builtins.str = ...,
+        omitted_count: _builtins.int = ...,
+        redacted: _abc.Iterable[_builtins.str] | None = ...,
+        exposed_is_cut: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["fault", b"fault"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["audit_trail", b"audit_trail", "confidence", b"confidence", "consistency", b"consistency", "data_json", b"data_json", "execution_permitted", b"execution_permitted", "exposed_json", b"exposed_json", "failures", b"failures", "fault", b"fault", "omitted", b"omitted", "stages", b"stages", "step_id", b"step_id", "suggested_next", b"suggested_next", "tool", b"tool", "trust", b"trust", "valid", b"valid"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["audit_trail", b"audit_trail", "confidence", b"confidence", "confidence_level", b"confidence_level", "consistency", b"consistency", "data_json", b"data_json", "drift", b"drift", "execution_permitted", b"execution_permitted", "exposed_is_cut", b"exposed_is_cut", "exposed_json", b"exposed_json", "failures", b"failures", "fault", b"fault", "omitted", b"omitted", "omitted_count", b"omitted_count", "redacted", b"redacted", "source_detail", b"source_detail", "source_weight", b"source_weight", "stages", b"stages", "step_id", b"step_id", "suggested_next", b"suggested_next", "tool", b"tool", "trust", b"trust", "valid", b"valid"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ObservationResult: _TypeAlias = ObservationResult  # noqa: Y015
+
+@_typing.final
+class Drift(_message.Message):
+    """Something that was never seen of a tool before."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KIND_FIELD_NUMBER: _builtins.int
+    POINTER_FIELD_NUMBER: _builtins.int
+    VALUE_JSON_FIELD_NUMBER: _builtins.int
+    IN_DATA_FIELD_NUMBER: _builtins.int
+    kind: Global___DriftKind.ValueType
+    """What is new."""
+    pointer: _builtins.str
+    """Where: a JSON pointer in which `*` stands for every item, and for a member name that is none of a field."""
+    value_json: _builtins.str
+    """The new value, or the name of the new JSON type; redacted, cut to 200 characters."""
+    in_data: _builtins.bool
+    """Whether the pointer is one into the normalised data; else it is one into the body."""
+    def __init__(
+        self,
+        *,
+        kind: Global___DriftKind.ValueType = ...,
+        pointer: _builtins.str = ...,
+        value_json: _builtins.str = ...,
+        in_data: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["in_data", b"in_data", "kind", b"kind", "pointer", b"pointer", "value_json", b"value_json"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Drift: _TypeAlias = Drift  # noqa: Y015
 
 @_typing.final
 class StageScore(_message.Message):
@@ -290,6 +605,7 @@ class StageScore(_message.Message):
     RAN_FIELD_NUMBER: _builtins.int
     WEIGHT_FIELD_NUMBER: _builtins.int
     SCORE_FIELD_NUMBER: _builtins.int
+    DETAIL_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """hard, soft or consistency."""
     ran: _builtins.bool
@@ -298,6 +614,8 @@ class StageScore(_message.Message):
     """Its weight after renormalising, 0 to 1."""
     score: _builtins.float
     """Its score, 0 to 1."""
+    detail: _builtins.str
+    """What the score is made of, for example `3 of 4 passed; failed: cheap`."""
     def __init__(
         self,
         *,
@@ -305,10 +623,11 @@ class StageScore(_message.Message):
         ran: _builtins.bool = ...,
         weight: _builtins.float = ...,
         score: _builtins.float = ...,
+        detail: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "ran", b"ran", "score", b"score", "weight", b"weight"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["detail", b"detail", "name", b"name", "ran", b"ran", "score", b"score", "weight", b"weight"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -329,7 +648,7 @@ class CheckFailure(_message.Message):
     MESSAGE_FIELD_NUMBER: _builtins.int
     HARD_FIELD_NUMBER: _builtins.int
     stage: _builtins.str
-    """status, success, empty, schema, normalise, rule, latency or consistency."""
+    """status, parse, success, empty, schema, relevance, normalise, rule, latency, soft or consistency."""
     rule_id: _builtins.str
     """The contract's id of the rule, or the schema keyword."""
     pointer: _builtins.str
@@ -374,12 +693,15 @@ class CheckAnswerRequest(_message.Message):
     EVIDENCE_FIELD_NUMBER: _builtins.int
     LOCALE_FIELD_NUMBER: _builtins.int
     TIME_ZONE_FIELD_NUMBER: _builtins.int
+    EXECUTION_PERMITTED_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """The answer's text."""
     locale: _builtins.str
     """BCP 47 tag of the text's language."""
     time_zone: _builtins.str
-    """IANA name of the user's time zone."""
+    """IANA name of the user's time zone; empty compares times as they are written."""
+    execution_permitted: _builtins.bool
+    """Whether the observations permit an effect; the reply never permits one that this does not."""
     @_builtins.property
     def evidence(self) -> _containers.RepeatedCompositeFieldContainer[Global___Evidence]:
         """The observations that it may rest on."""
@@ -391,10 +713,11 @@ class CheckAnswerRequest(_message.Message):
         evidence: _abc.Iterable[Global___Evidence] | None = ...,
         locale: _builtins.str = ...,
         time_zone: _builtins.str = ...,
+        execution_permitted: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["evidence", b"evidence", "locale", b"locale", "text", b"text", "time_zone", b"time_zone"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["evidence", b"evidence", "execution_permitted", b"execution_permitted", "locale", b"locale", "text", b"text", "time_zone", b"time_zone"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -434,25 +757,183 @@ class CheckAnswerResponse(_message.Message):
 
     GROUNDED_FIELD_NUMBER: _builtins.int
     CLAIMS_FIELD_NUMBER: _builtins.int
+    FAULT_FIELD_NUMBER: _builtins.int
+    VALIDATION_FIELD_NUMBER: _builtins.int
+    EXECUTION_PERMITTED_FIELD_NUMBER: _builtins.int
     grounded: _builtins.bool
-    """Whether every claim is supported."""
+    """Whether every claim is supported, and no semantic validator objects."""
+    execution_permitted: _builtins.bool
+    """Whether an effect may rest on the answer: never when the request did not permit it, when a claim is unsupported,
+    or when a semantic validator that is set up gave no verdict.
+    """
     @_builtins.property
     def claims(self) -> _containers.RepeatedCompositeFieldContainer[Global___Claim]:
         """Every number, id, date and name of the text."""
+
+    @_builtins.property
+    def fault(self) -> _types_pb2.Fault:
+        """Why the answer could not be checked, for example ANSWER_TOO_LARGE; unset when it was."""
+
+    @_builtins.property
+    def validation(self) -> Global___Validation:
+        """Who said so, after how many attempts, and what went wrong in between."""
 
     def __init__(
         self,
         *,
         grounded: _builtins.bool = ...,
         claims: _abc.Iterable[Global___Claim] | None = ...,
+        fault: _types_pb2.Fault | None = ...,
+        validation: Global___Validation | None = ...,
+        execution_permitted: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["fault", b"fault", "validation", b"validation"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "grounded", b"grounded"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claims", b"claims", "execution_permitted", b"execution_permitted", "fault", b"fault", "grounded", b"grounded", "validation", b"validation"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___CheckAnswerResponse: _TypeAlias = CheckAnswerResponse  # noqa: Y015
+
+@_typing.final
+class Validation(_message.Message):
+    """How an answer was validated, as an audit keeps it: codes and counts, no prompt and no reply of a model."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ORIGIN_FIELD_NUMBER: _builtins.int
+    SEMANTIC_VALIDATION_ATTEMPTS_FIELD_NUMBER: _builtins.int
+    VALIDATION_ERROR_CODE_FIELD_NUMBER: _builtins.int
+    ATTEMPTS_FIELD_NUMBER: _builtins.int
+    VERDICT_FIELD_NUMBER: _builtins.int
+    RECOVERY_MODE_FIELD_NUMBER: _builtins.int
+    origin: Global___ValidationOrigin.ValueType
+    """Who said what the verdict rests on."""
+    semantic_validation_attempts: _builtins.int
+    """How often the semantic validator was asked; an attempt that was skipped does not count."""
+    validation_error_code: _builtins.str
+    """Why the semantic validator gave no verdict that can be used; empty when it gave one, or none is set up.
+    provider_error, timeout, invalid_json, invalid_envelope, missing_field, extra_field, invalid_enum,
+    invalid_container, foreign_evidence, foreign_claim, contradictory, correction_exhausted or
+    retry_skipped_insufficient_deadline.
+    """
+    recovery_mode: Global___RecoveryMode.ValueType
+    """What must happen before the answer is relied on."""
+    @_builtins.property
+    def attempts(self) -> _containers.RepeatedCompositeFieldContainer[Global___ValidationAttempt]:
+        """Every attempt, in order, the failed ones too."""
+
+    @_builtins.property
+    def verdict(self) -> Global___SemanticVerdict:
+        """The semantic validator's verdict; unset when there is none."""
+
+    def __init__(
+        self,
+        *,
+        origin: Global___ValidationOrigin.ValueType = ...,
+        semantic_validation_attempts: _builtins.int = ...,
+        validation_error_code: _builtins.str = ...,
+        attempts: _abc.Iterable[Global___ValidationAttempt] | None = ...,
+        verdict: Global___SemanticVerdict | None = ...,
+        recovery_mode: Global___RecoveryMode.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["verdict", b"verdict"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempts", b"attempts", "origin", b"origin", "recovery_mode", b"recovery_mode", "semantic_validation_attempts", b"semantic_validation_attempts", "validation_error_code", b"validation_error_code", "verdict", b"verdict"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Validation: _TypeAlias = Validation  # noqa: Y015
+
+@_typing.final
+class ValidationAttempt(_message.Message):
+    """One attempt to get a verdict of the semantic validator."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NUMBER_FIELD_NUMBER: _builtins.int
+    ERROR_CODE_FIELD_NUMBER: _builtins.int
+    DURATION_FIELD_NUMBER: _builtins.int
+    MODEL_FIELD_NUMBER: _builtins.int
+    SKIPPED_FIELD_NUMBER: _builtins.int
+    FIELD_FIELD_NUMBER: _builtins.int
+    number: _builtins.int
+    """From 1."""
+    error_code: _builtins.str
+    """Why it gave no verdict that can be used, as `validation_error_code`; empty when it gave one."""
+    model: _builtins.str
+    """The model that was asked, as the settings name it."""
+    skipped: _builtins.bool
+    """Whether it was left out, since too little time remained."""
+    field: _builtins.str
+    """The field of the reply at fault, for example `/status`; empty for none."""
+    @_builtins.property
+    def duration(self) -> _duration_pb2.Duration:
+        """How long it took."""
+
+    def __init__(
+        self,
+        *,
+        number: _builtins.int = ...,
+        error_code: _builtins.str = ...,
+        duration: _duration_pb2.Duration | None = ...,
+        model: _builtins.str = ...,
+        skipped: _builtins.bool = ...,
+        field: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["duration", b"duration"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["duration", b"duration", "error_code", b"error_code", "field", b"field", "model", b"model", "number", b"number", "skipped", b"skipped"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ValidationAttempt: _TypeAlias = ValidationAttempt  # noqa: Y015
+
+@_typing.final
+class SemanticVerdict(_message.Message):
+    """A semantic validator's verdict, after every check of its form."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STATUS_FIELD_NUMBER: _builtins.int
+    REASON_CODES_FIELD_NUMBER: _builtins.int
+    UNSUPPORTED_CLAIMS_FIELD_NUMBER: _builtins.int
+    MISSING_EVIDENCE_IDS_FIELD_NUMBER: _builtins.int
+    SUMMARY_FIELD_NUMBER: _builtins.int
+    status: Global___SemanticStatus.ValueType
+    """The verdict."""
+    summary: _builtins.str
+    """One or two sentences for a person, at most 500 characters. Words of a model: shown, never acted on."""
+    @_builtins.property
+    def reason_codes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Why it is not valid, of a fixed list: unsupported_claim, contradicts_evidence, missing_evidence, misleading,
+        out_of_scope.
+        """
+
+    @_builtins.property
+    def unsupported_claims(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Parts of the answer, word for word, that the evidence does not carry."""
+
+    @_builtins.property
+    def missing_evidence_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Step ids of evidence that the answer would need and does not use."""
+
+    def __init__(
+        self,
+        *,
+        status: Global___SemanticStatus.ValueType = ...,
+        reason_codes: _abc.Iterable[_builtins.str] | None = ...,
+        unsupported_claims: _abc.Iterable[_builtins.str] | None = ...,
+        missing_evidence_ids: _abc.Iterable[_builtins.str] | None = ...,
+        summary: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["missing_evidence_ids", b"missing_evidence_ids", "reason_codes", b"reason_codes", "status", b"status", "summary", b"summary", "unsupported_claims", b"unsupported_claims"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SemanticVerdict: _TypeAlias = SemanticVerdict  # noqa: Y015
 
 @_typing.final
 class Claim(_message.Message):
@@ -466,6 +947,12 @@ class Claim(_message.Message):
     SUPPORTED_FIELD_NUMBER: _builtins.int
     STEP_ID_FIELD_NUMBER: _builtins.int
     POINTER_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    NORMALISED_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    CANDIDATE_FIELD_NUMBER: _builtins.int
+    CANDIDATE_STEP_ID_FIELD_NUMBER: _builtins.int
+    CANDIDATE_POINTER_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """The value as it stands in the text."""
     start: _builtins.int
@@ -478,6 +965,18 @@ class Claim(_message.Message):
     """The step that supports it."""
     pointer: _builtins.str
     """Pointer into that step's exposed data."""
+    kind: Global___ClaimKind.ValueType
+    """What it is."""
+    normalised: _builtins.str
+    """The value in one form, for example `1234.5 USD`, `2026-05-20` or `--05-20`."""
+    reason: Global___ClaimReason.ValueType
+    """Why it is supported, or not."""
+    candidate: _builtins.str
+    """The nearest value that the observations have, for a claim that is not supported; empty when there is none."""
+    candidate_step_id: _builtins.str
+    """The step that has the candidate."""
+    candidate_pointer: _builtins.str
+    """Pointer to the candidate."""
     def __init__(
         self,
         *,
@@ -487,11 +986,129 @@ class Claim(_message.Message):
         supported: _builtins.bool = ...,
         step_id: _builtins.str = ...,
         pointer: _builtins.str = ...,
+        kind: Global___ClaimKind.ValueType = ...,
+        normalised: _builtins.str = ...,
+        reason: Global___ClaimReason.ValueType = ...,
+        candidate: _builtins.str = ...,
+        candidate_step_id: _builtins.str = ...,
+        candidate_pointer: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["end", b"end", "pointer", b"pointer", "start", b"start", "step_id", b"step_id", "supported", b"supported", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["candidate", b"candidate", "candidate_pointer", b"candidate_pointer", "candidate_step_id", b"candidate_step_id", "end", b"end", "kind", b"kind", "normalised", b"normalised", "pointer", b"pointer", "reason", b"reason", "start", b"start", "step_id", b"step_id", "supported", b"supported", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Claim: _TypeAlias = Claim  # noqa: Y015
+
+@_typing.final
+class ListDriftRequest(_message.Message):
+    """Asks what changed upstream."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOOL_FIELD_NUMBER: _builtins.int
+    SINCE_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    tool: _builtins.str
+    """Only that of one tool; empty for all tools of the catalogue."""
+    page_size: _builtins.int
+    """At most this many; 0 takes 100, more than 1000 are refused."""
+    page_token: _builtins.str
+    """Where the page before ended; empty for the first."""
+    @_builtins.property
+    def since(self) -> _timestamp_pb2.Timestamp:
+        """Only what was seen at this time or later; unset for all that is kept."""
+
+    def __init__(
+        self,
+        *,
+        tool: _builtins.str = ...,
+        since: _timestamp_pb2.Timestamp | None = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["since", b"since"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token", "since", b"since", "tool", b"tool"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListDriftRequest: _TypeAlias = ListDriftRequest  # noqa: Y015
+
+@_typing.final
+class ListDriftResponse(_message.Message):
+    """One page of drift."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RECORDS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    IS_LOCAL_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Where the next page starts; empty on the last."""
+    is_local: _builtins.bool
+    """Whether the records are of this replica alone, and gone when it stops."""
+    @_builtins.property
+    def records(self) -> _containers.RepeatedCompositeFieldContainer[Global___DriftRecord]:
+        """The records, by tool, place, kind and value."""
+
+    def __init__(
+        self,
+        *,
+        records: _abc.Iterable[Global___DriftRecord] | None = ...,
+        next_page_token: _builtins.str = ...,
+        is_local: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["is_local", b"is_local", "next_page_token", b"next_page_token", "records", b"records"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListDriftResponse: _TypeAlias = ListDriftResponse  # noqa: Y015
+
+@_typing.final
+class DriftRecord(_message.Message):
+    """Since when, and how often, one thing was seen that was never seen before."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOOL_FIELD_NUMBER: _builtins.int
+    DRIFT_FIELD_NUMBER: _builtins.int
+    FIRST_SEEN_FIELD_NUMBER: _builtins.int
+    LAST_SEEN_FIELD_NUMBER: _builtins.int
+    COUNT_FIELD_NUMBER: _builtins.int
+    tool: _builtins.str
+    """The tool's name."""
+    count: _builtins.int
+    """In how many results."""
+    @_builtins.property
+    def drift(self) -> Global___Drift:
+        """What is new."""
+
+    @_builtins.property
+    def first_seen(self) -> _timestamp_pb2.Timestamp:
+        """When it was first seen."""
+
+    @_builtins.property
+    def last_seen(self) -> _timestamp_pb2.Timestamp:
+        """When it was last seen."""
+
+    def __init__(
+        self,
+        *,
+        tool: _builtins.str = ...,
+        drift: Global___Drift | None = ...,
+        first_seen: _timestamp_pb2.Timestamp | None = ...,
+        last_seen: _timestamp_pb2.Timestamp | None = ...,
+        count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["drift", b"drift", "first_seen", b"first_seen", "last_seen", b"last_seen"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "drift", b"drift", "first_seen", b"first_seen", "last_seen", b"last_seen", "tool", b"tool"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DriftRecord: _TypeAlias = DriftRecord  # noqa: Y015

@@ -50,6 +50,11 @@ class ObservationServiceStub:
                 request_serializer=taoloop_dot_api_dot_v1_dot_observation__pb2.CheckAnswerRequest.SerializeToString,
                 response_deserializer=taoloop_dot_api_dot_v1_dot_observation__pb2.CheckAnswerResponse.FromString,
                 _registered_method=True)
+        self.ListDrift = channel.unary_unary(
+                '/taoloop.api.v1.ObservationService/ListDrift',
+                request_serializer=taoloop_dot_api_dot_v1_dot_observation__pb2.ListDriftRequest.SerializeToString,
+                response_deserializer=taoloop_dot_api_dot_v1_dot_observation__pb2.ListDriftResponse.FromString,
+                _registered_method=True)
 
 
 class ObservationServiceServicer:
@@ -72,7 +77,16 @@ class ObservationServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def CheckAnswer(self, request, context):
-        """Says which claims of an answer the observations support.
+        """Says which claims of an answer the observations support; an unsupported claim is a verdict, not an error.
+        Reasons: INVALID_REQUEST (INVALID_ARGUMENT).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListDrift(self, request, context):
+        """Lists what the tools began to answer that neither their contracts nor their samples have.
+        Reasons: UNKNOWN_TOOL (NOT_FOUND), INVALID_REQUEST (INVALID_ARGUMENT), BACKEND_UNAVAILABLE (UNAVAILABLE).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -95,6 +109,11 @@ def add_ObservationServiceServicer_to_server(servicer, server):
                     servicer.CheckAnswer,
                     request_deserializer=taoloop_dot_api_dot_v1_dot_observation__pb2.CheckAnswerRequest.FromString,
                     response_serializer=taoloop_dot_api_dot_v1_dot_observation__pb2.CheckAnswerResponse.SerializeToString,
+            ),
+            'ListDrift': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListDrift,
+                    request_deserializer=taoloop_dot_api_dot_v1_dot_observation__pb2.ListDriftRequest.FromString,
+                    response_serializer=taoloop_dot_api_dot_v1_dot_observation__pb2.ListDriftResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -179,6 +198,33 @@ class ObservationService:
             '/taoloop.api.v1.ObservationService/CheckAnswer',
             taoloop_dot_api_dot_v1_dot_observation__pb2.CheckAnswerRequest.SerializeToString,
             taoloop_dot_api_dot_v1_dot_observation__pb2.CheckAnswerResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListDrift(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/taoloop.api.v1.ObservationService/ListDrift',
+            taoloop_dot_api_dot_v1_dot_observation__pb2.ListDriftRequest.SerializeToString,
+            taoloop_dot_api_dot_v1_dot_observation__pb2.ListDriftResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -23,7 +23,13 @@ class ObservationServiceStub:
     ObserveBatch: _aio.UnaryUnaryMultiCallable[_observation_pb2.ObserveBatchRequest, _observation_pb2.ObserveBatchResponse]
     """Judges many results in one call; the n-th verdict belongs to the n-th item."""
     CheckAnswer: _aio.UnaryUnaryMultiCallable[_observation_pb2.CheckAnswerRequest, _observation_pb2.CheckAnswerResponse]
-    """Says which claims of an answer the observations support."""
+    """Says which claims of an answer the observations support; an unsupported claim is a verdict, not an error.
+    Reasons: INVALID_REQUEST (INVALID_ARGUMENT).
+    """
+    ListDrift: _aio.UnaryUnaryMultiCallable[_observation_pb2.ListDriftRequest, _observation_pb2.ListDriftResponse]
+    """Lists what the tools began to answer that neither their contracts nor their samples have.
+    Reasons: UNKNOWN_TOOL (NOT_FOUND), INVALID_REQUEST (INVALID_ARGUMENT), BACKEND_UNAVAILABLE (UNAVAILABLE).
+    """
 
 class ObservationServiceServicer(metaclass=_abc_1.ABCMeta):
     """Judges action results by the tools' contracts."""
@@ -52,6 +58,18 @@ class ObservationServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _observation_pb2.CheckAnswerRequest,
         context: _aio.ServicerContext[_observation_pb2.CheckAnswerRequest, _abc.Awaitable[_observation_pb2.CheckAnswerResponse]],
     ) -> _abc.Awaitable[_observation_pb2.CheckAnswerResponse]:
-        """Says which claims of an answer the observations support."""
+        """Says which claims of an answer the observations support; an unsupported claim is a verdict, not an error.
+        Reasons: INVALID_REQUEST (INVALID_ARGUMENT).
+        """
+
+    @_abc_1.abstractmethod
+    def ListDrift(
+        self,
+        request: _observation_pb2.ListDriftRequest,
+        context: _aio.ServicerContext[_observation_pb2.ListDriftRequest, _abc.Awaitable[_observation_pb2.ListDriftResponse]],
+    ) -> _abc.Awaitable[_observation_pb2.ListDriftResponse]:
+        """Lists what the tools began to answer that neither their contracts nor their samples have.
+        Reasons: UNKNOWN_TOOL (NOT_FOUND), INVALID_REQUEST (INVALID_ARGUMENT), BACKEND_UNAVAILABLE (UNAVAILABLE).
+        """
 
 def add_ObservationServiceServicer_to_server(servicer: ObservationServiceServicer, server: _aio.Server) -> None: ...

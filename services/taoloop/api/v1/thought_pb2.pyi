@@ -524,6 +524,7 @@ class PlanStep(_message.Message):
     FOR_EACH_FIELD_NUMBER: _builtins.int
     OPTIONAL_FIELD_NUMBER: _builtins.int
     TIMEOUT_FIELD_NUMBER: _builtins.int
+    PROJECTION_FIELD_NUMBER: _builtins.int
     step_id: _builtins.str
     """Unique in the run, for example `2.t1`: one or two words of letters, digits, `_` and `-` with a dot between, at most 64 characters."""
     description: _builtins.str
@@ -538,6 +539,8 @@ class PlanStep(_message.Message):
     """JsonLogic over the earlier steps' data; the step runs when it is true. Absent runs always."""
     optional: _builtins.bool
     """Whether the plan goes on when this step fails."""
+    projection: _builtins.str
+    """Name of one of the contract's projections: the goal that the result is shown for; empty shows all it may."""
     @_builtins.property
     def bindings(self) -> _containers.RepeatedCompositeFieldContainer[Global___Binding]:
         """Where each argument comes from."""
@@ -573,10 +576,11 @@ class PlanStep(_message.Message):
         for_each: Global___ForEach | None = ...,
         optional: _builtins.bool = ...,
         timeout: _duration_pb2.Duration | None = ...,
+        projection: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["for_each", b"for_each", "timeout", b"timeout"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bindings", b"bindings", "depends_on", b"depends_on", "description", b"description", "expect_json", b"expect_json", "for_each", b"for_each", "input_sources", b"input_sources", "optional", b"optional", "output_schema_json", b"output_schema_json", "step_id", b"step_id", "timeout", b"timeout", "tool", b"tool", "when_json", b"when_json"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bindings", b"bindings", "depends_on", b"depends_on", "description", b"description", "expect_json", b"expect_json", "for_each", b"for_each", "input_sources", b"input_sources", "optional", b"optional", "output_schema_json", b"output_schema_json", "projection", b"projection", "step_id", b"step_id", "timeout", b"timeout", "tool", b"tool", "when_json", b"when_json"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -970,7 +974,7 @@ class Convert(_message.Message):
     TO_FIELD_NUMBER: _builtins.int
     OPTIONS_JSON_FIELD_NUMBER: _builtins.int
     to: _builtins.str
-    """What the value becomes: `date`, `datetime`, `date-range`, `integer`, `number`, `boolean`, `string`, `email`, `enum`."""
+    """What the value becomes, a name of docs/conversions.md, for example `date`, `money`, `unit`."""
     options_json: _builtins.str
     """Object of the converter's options."""
     def __init__(

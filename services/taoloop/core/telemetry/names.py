@@ -89,6 +89,12 @@ class Attribute(StrEnum):
     ACTION_EFFECT = "taoloop.action.effect"
     OBSERVATION_VALID = "taoloop.observation.valid"
     OBSERVATION_CONFIDENCE = "taoloop.observation.confidence"
+    ANSWER_GROUNDED = "taoloop.answer.grounded"
+    ANSWER_CLAIMS = "taoloop.answer.claims"
+    ANSWER_UNSUPPORTED = "taoloop.answer.unsupported_claims"
+    VALIDATION_ORIGIN = "taoloop.validation.origin"
+    VALIDATION_ATTEMPTS = "taoloop.validation.attempts"
+    VALIDATION_ERROR_CODE = "taoloop.validation.error_code"
     FAULT_CODE = "taoloop.fault.code"
     FAULT_STAGE = "taoloop.fault.stage"
     CATALOGUE_DIGEST = "taoloop.catalogue.digest"
@@ -114,6 +120,16 @@ def tool_span(tool: str) -> str:
 def observe_span(tool: str) -> str:
     """Return the name of the span in which one result is checked; `tool` must be a name of the catalogue."""
     return f"observe {tool}"
+
+
+def chat_span(model: str) -> str:
+    """Return the name of the span of one call of a language model; `model` is the settings' name for it."""
+    return f"{Operation.CHAT} {model}"
+
+
+def answer_span() -> str:
+    """Return the name of the span in which an answer is compared with its evidence."""
+    return "check answer"
 
 
 def queue_span() -> str:
@@ -207,6 +223,9 @@ LIMIT_REACHED: Final = _counter(
 THOUGHT_QUEUE_LENGTH: Final = _gauge(
     "taoloop_thought_queue_length", "{request}", (), "Requests for a thought that wait or are in work."
 )
+PLAN_TOO_LARGE: Final = _counter(
+    "taoloop_plan_too_large_total", "{plan}", (), "Plans refused because they have too many steps or tokens."
+)
 THOUGHT_DURATION: Final = _seconds(
     "taoloop_thought_duration_seconds",
     ("planner", "outcome"),
@@ -275,6 +294,12 @@ RESPONSE_REFUSED: Final = _counter(
     ("tool", "limit"),
     "Responses of tools refused by a limit on size or completeness.",
 )
+EXPOSED_CUT: Final = _counter(
+    "taoloop_observation_exposed_cut_total",
+    "{result}",
+    ("tool",),
+    "Results of which prompts saw less than the contract exposes, since it was longer than max_exposed_bytes.",
+)
 POOL_CONNECTIONS: Final = _gauge(
     "taoloop_action_pool_connections", "{connection}", ("tool", "state"), "Connections of a tool's pool, busy or idle."
 )
@@ -340,6 +365,58 @@ LEDGER_BEATS_LOST: Final = _counter(
 OBSERVATIONS: Final = _counter(
     "taoloop_observations_total", "{observation}", ("tool", "valid"), "Results that were checked, by verdict."
 )
+DRIFT: Final = _counter(
+    "taoloop_observation_drift_total",
+    "{drift}",
+    ("tool", "kind"),
+    "Fields, types and enumerated values in results that were never seen of the tool.",
+)
+DRIFT_REFUSED: Final = _counter(
+    "taoloop_observation_drift_refused_total", "{drift}", (), "Drift that is not remembered: its tool has max_records."
+)
+SOFT_LABELS: Final = _counter(
+    "taoloop_observation_soft_labels_total",
+    "{result}",
+    ("tool", "label"),
+    "Results in whose text the soft check surely found a failure, by its label.",
+)
+HEAVY_WAITING: Final = _gauge(
+    "taoloop_observation_heavy_waiting", "{result}", (), "Large bodies that are judged or wait for their turn."
+)
+HEAVY_REFUSED: Final = _counter(
+    "taoloop_observation_heavy_refused_total", "{result}", (), "Large bodies refused since too many waited."
+)
+
+ANSWERS_CHECKED: Final = _counter(
+    "taoloop_answers_checked_total",
+    "{answer}",
+    ("grounded", "origin"),
+    "Answers that were compared with their evidence, by verdict and by who gave it.",
+)
+ANSWER_CLAIMS: Final = _counter(
+    "taoloop_answer_claims_total", "{claim}", ("kind", "reason"), "Values in answers, by why they are supported or not."
+)
+ANSWER_REFUSED: Final = _counter(
+    "taoloop_answer_refused_total", "{answer}", ("limit",), "Answers that were not checked, by the limit that bit."
+)
+ANSWER_CHECK_DURATION: Final = _seconds(
+    "taoloop_answer_check_duration_seconds", (), "Time of one check of an answer, its validator included.", CALL_SECONDS
+)
+VALIDATION_ATTEMPTS: Final = _counter(
+    "taoloop_validation_attempts_total",
+    "{attempt}",
+    ("outcome",),
+    "Attempts to get a verdict of the semantic validator: verdict, or the error's code.",
+)
+MODEL_CALLS: Final = _counter(
+    "taoloop_model_calls_total",
+    "{call}",
+    ("purpose", "outcome"),
+    "Calls of language models: replied, or the kind of failure.",
+)
+MODEL_TOKENS: Final = _counter(
+    "taoloop_model_tokens_total", "{token}", ("purpose", "direction"), "Tokens of language models, input and output."
+)
 
 RPC_REQUESTS: Final = _counter(
     "taoloop_rpc_server_requests_total", "{request}", ("method", "code"), "RPCs that ended, by gRPC status."
@@ -349,6 +426,12 @@ RPC_DURATION: Final = _seconds(
     ("method",),
     "Time from the request to the last byte of the reply.",
     CALL_SECONDS,
+)
+RPC_REFUSED: Final = _counter(
+    "taoloop_rpc_server_refused_total",
+    "{request}",
+    ("method",),
+    "RPCs refused because as many as max_concurrent_rpcs were in progress.",
 )
 MESSAGE_TOO_LARGE: Final = _counter(
     "taoloop_message_too_large_total",

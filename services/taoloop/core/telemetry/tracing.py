@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager
-from contextvars import Token
+from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Final, Self
 
@@ -38,7 +39,9 @@ Attributes = Mapping[Attribute, AttributeValue]
 
 _PROPAGATOR = TraceContextTextMapPropagator()
 _SAMPLED: Final = int(TraceFlags.SAMPLED)
-_IDS: Final = RandomIdGenerator()
+_SPAN_ID_BITS: Final = 64
+_NOT_ZERO: Final = 1 << _SPAN_ID_BITS | 1
+"""One bit of the trace id and one of the span id: neither may be zero."""
 
 
 class Tracing:
@@ -52,9 +55,11 @@ class Tracing:
 
     def __init__(self, provider: TracerProvider) -> None:
         self._provider = provider
-        self._drops_roots = _drops(provider.sampler, None)
+        sampler = provider.sampler
+        self._draws = sampler.root if isinstance(sampler, RootsByRatio) else None
+        self._drops_roots = _drops(sampler, None)
         unsampled = [_unsampled(is_remote=is_remote) for is_remote in (True, False)]
-        self._drops_children = all(_drops(provider.sampler, parent) for parent in unsampled)
+        self._drops_children = all(_drops(sampler, parent) for parent in unsampled)
         self.tracer = provider.get_tracer("taoloop", schema_url=SCHEMA_URL)
 
     def span(
@@ -81,15 +86,25 @@ class Tracing:
             parent: Context from `extract`; the current one when left out.
             links: Spans of other traces that this one goes on from.
         """
-        around = trace.get_current_span(parent)
-        unrecorded = self._unrecorded(around)
-        if unrecorded is not None:
-            return _UnrecordedBlock(around) if unrecorded is around and parent is None else _Block(unrecorded)
+        around = current_span() if parent is None else trace.get_current_span(parent)
+        if type(around) is _UnrecordedSpan and self._drops_children:
+            return around if parent is None else _Block(around)
+        drawn = 0
+        context = None if around is trace.INVALID_SPAN else around.get_span_context()
+        if context is not None and context.is_valid:
+            if self._drops_children and not context.trace_flags & _SAMPLED:
+                return _Block(_UnrecordedSpan.within(context))
+        elif self._drops_roots or self._draws is not None:
+            ids = random.getrandbits(128 + _SPAN_ID_BITS) | _NOT_ZERO
+            drawn = ids >> _SPAN_ID_BITS
+            if self._drops_roots or (self._draws is not None and not self._draws.takes(drawn)):
+                return _Block(_UnrecordedSpan.root(ids))
         if callable(attributes):
             attributes = attributes()
         given = {str(key): value for key, value in (attributes or {}).items() if value is not None}
-        return _Block(
-            self.tracer.start_span(
+        token = _drawn.set(drawn)
+        try:
+            span = self.tracer.start_span(
                 name,
                 context=parent,
                 kind=kind,
@@ -98,18 +113,9 @@ class Tracing:
                 record_exception=False,
                 set_status_on_exception=False,
             )
-        )
-
-    def _unrecorded(self, around: Span) -> Span | None:
-        """Return the span of a trace that is not recorded, made without the SDK, which takes ten times as long."""
-        context = around.get_span_context()
-        if context.is_valid:
-            if context.trace_flags & _SAMPLED or not self._drops_children:
-                return None
-            return around if isinstance(around, NonRecordingSpan) else NonRecordingSpan(context)
-        if not self._drops_roots:
-            return None
-        return NonRecordingSpan(SpanContext(_IDS.generate_trace_id(), _IDS.generate_span_id(), is_remote=False))
+        finally:
+            _drawn.reset(token)
+        return _Block(span)
 
     async def aclose(self) -> None:
         """Send the spans that wait and stop the exporter; it may take as long as the exporter's timeout."""
@@ -122,16 +128,75 @@ class Tracing:
         await self.aclose()
 
 
-class _UnrecordedBlock:
-    """A block inside the span of a trace that is not recorded, which stays the current one."""
+_current: ContextVar[Span | None] = ContextVar("taoloop_current_span", default=None)
+"""What the context of OpenTelemetry says too, in six calls: the span of the innermost block, None outside of any."""
 
-    __slots__ = ("_span",)
+_drawn: ContextVar[int] = ContextVar("taoloop_drawn_trace_id", default=0)
+"""The trace id of the root that is made at this moment; 0 where none was drawn."""
 
-    def __init__(self, span: Span) -> None:
-        self._span = span
 
-    def __enter__(self) -> Span:
-        return self._span
+class _Ids(RandomIdGenerator):
+    """Gives a root the trace id by which it was chosen for recording."""
+
+    def generate_trace_id(self) -> int:
+        return _drawn.get() or super().generate_trace_id()
+
+
+class _Draw(TraceIdRatioBased):
+    """Chooses roots by their trace id, and tells so before the SDK makes a span, which takes ten times as long."""
+
+    def takes(self, trace_id: int) -> bool:
+        return trace_id & self.TRACE_ID_LIMIT < self.bound
+
+
+class RootsByRatio(ParentBased):
+    """Records a share of the traces that begin here, and of all others what their callers record.
+
+    Args:
+        ratio: 0 to 1.
+
+    Attributes:
+        root: Chooses the traces that begin here.
+    """
+
+    def __init__(self, ratio: float) -> None:
+        self.root = _Draw(ratio)
+        super().__init__(self.root)
+
+
+class _UnrecordedSpan(NonRecordingSpan):
+    """Stands for every span of a trace that is not recorded; its ids are written out once for all who send them on.
+
+    It is its own block where it is the current span already.
+    """
+
+    def __init__(self, context: SpanContext | None, trace_id: str, span_id: str) -> None:
+        self._made = context
+        self.trace_id = trace_id
+        flags = 0 if context is None else context.trace_flags
+        self.headers = {"traceparent": f"00-{trace_id}-{span_id}-{flags:02x}"}
+        if context is not None and context.trace_state:
+            self.headers["tracestate"] = context.trace_state.to_header()
+
+    @classmethod
+    def root(cls, ids: int) -> Self:
+        """Return the span of a new trace; `ids` are those of trace and span, one behind the other."""
+        text = f"{ids:048x}"
+        return cls(None, text[:32], text[32:])
+
+    @classmethod
+    def within(cls, context: SpanContext) -> Self:
+        """Return the span that goes on from another."""
+        return cls(context, f"{context.trace_id:032x}", f"{context.span_id:016x}")
+
+    def get_span_context(self) -> SpanContext:
+        if self._made is None:
+            span_id = self.headers["traceparent"][36:52]
+            self._made = SpanContext(int(self.trace_id, 16), int(span_id, 16), is_remote=False)
+        return self._made
+
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(self, *_: object) -> None:
         return
@@ -140,13 +205,14 @@ class _UnrecordedBlock:
 class _Block:
     """A span that is current inside a `with` block."""
 
-    __slots__ = ("_span", "_token")
+    __slots__ = ("_span", "_token", "_token_of_ours")
 
     def __init__(self, span: Span) -> None:
         self._span = span
 
     def __enter__(self) -> Span:
         self._token: Token[Context] = contexts.attach(trace.set_span_in_context(self._span))
+        self._token_of_ours = _current.set(self._span)
         return self._span
 
     def __exit__(
@@ -155,6 +221,7 @@ class _Block:
         # A stream that its reader left early is no failure of ours.
         if error is not None and not isinstance(error, GeneratorExit):
             mark_failed(self._span, error.reason if isinstance(error, TaoError) else type(error).__qualname__)
+        _current.reset(self._token_of_ours)
         contexts.detach(self._token)
         self._span.end()
 
@@ -170,7 +237,8 @@ def build_tracer_provider(
         exporter: Gets each span at once instead of OTLP; for tests.
     """
     provider = TracerProvider(
-        sampler=ParentBased(TraceIdRatioBased(settings.sample_ratio)),
+        sampler=RootsByRatio(settings.sample_ratio),
+        id_generator=_Ids(),
         resource=Resource.create({"service.name": service_name}, schema_url=SCHEMA_URL),
         shutdown_on_exit=False,
     )
@@ -181,14 +249,21 @@ def build_tracer_provider(
     return provider
 
 
+def current_span() -> Span:
+    """Return the span in whose block this is asked; one without ids when there is none."""
+    return _current.get() or trace.get_current_span()
+
+
 def mark_failed(span: Span, error_type: str) -> None:
     """Mark the span as failed; `error_type` is a reason, a fault code or the name of an exception class."""
     span.set_status(Status(StatusCode.ERROR))
     span.set_attribute(Attribute.ERROR_TYPE, error_type)
 
 
-def headers_of(span: Span) -> dict[str, str]:
+def headers_of(span: Span) -> Mapping[str, str]:
     """Return what `inject` would write for this span; empty when it has no trace."""
+    if type(span) is _UnrecordedSpan:
+        return span.headers
     context = span.get_span_context()
     if not context.is_valid:
         return {}
@@ -223,11 +298,13 @@ def current_traceparent() -> str:
 
 def current_trace_id() -> str:
     """Return the trace id of the current span as 32 hex characters; empty when there is none."""
-    return trace_id_of(trace.get_current_span())
+    return trace_id_of(current_span())
 
 
 def trace_id_of(span: Span) -> str:
     """Return the trace id of a span as 32 hex characters; empty when it has none."""
+    if type(span) is _UnrecordedSpan:
+        return span.trace_id
     span_context = span.get_span_context()
     return f"{span_context.trace_id:032x}" if span_context.is_valid else ""
 

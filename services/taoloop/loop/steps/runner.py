@@ -16,6 +16,7 @@ from taoloop.core.ids import new_id
 from taoloop.loop.limits import RunLimits
 from taoloop.loop.ports import ActionPort, ObservationPort
 from taoloop.loop.runlog.writer import RunWriter
+from taoloop.loop.steps.repeats import loop_fault
 from taoloop.loop.tool_directory import KnownTools
 from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, Provenance
 from taoloop.plan.model import PlanStep
@@ -82,7 +83,7 @@ class StepRunner:
         if not isinstance(resolution, Resolution):
             await self.skip(step, resolution[0])
             return
-        over = self._count_call(step.tool)
+        over = self._repeated(step, resolution.arguments) or self._count_call(step.tool)
         if over is not None:
             await self.skip(step, over)
             return
@@ -124,6 +125,10 @@ class StepRunner:
                 tainted_context=state.is_tainted,
             ),
         )
+
+    def _repeated(self, step: PlanStep, arguments: JsonValue) -> Fault | None:
+        records = self._writer.state.steps.values()
+        return loop_fault(records, step.tool, arguments, self._limits.max_equal_calls)
 
     def _count_call(self, tool: str) -> Fault | None:
         """Count the call that is about to start, or return why it may not."""
@@ -213,6 +218,7 @@ class StepRunner:
             output_schema=step.output_schema,
             catalogue_digest=state.catalogue_digest,
             reference_time=state.task.reference_time,
+            projection=step.projection,
         )
         try:
             return await self._patiently(lambda: self._services.observation.observe(request, self._call))

@@ -1,17 +1,19 @@
-"""The checks of a body and of its data against the contract: success, empty, schema, rules, latency."""
+"""The checks of a body and of its data against the contract: success, empty, schema, rules."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from taoloop.core.exact_json import JsonEncodeError, JsonValue
+from taoloop.core import pointers
+from taoloop.core.exact_json import ABSENT, Json, JsonEncodeError, JsonValue
 from taoloop.core.faults import FaultCode
+from taoloop.core.pointers import PointerNotFound
 from taoloop.observation.stages.model import Flaw, Outcome, Stage, flaw
 from taoloop.plan.observing import CheckVerdict
 from taoloop.tools.contract import RuleSeverity
-from taoloop.tools.rules import CompiledRule, RuleData, RuleOutcome, Verdict
+from taoloop.tools.rules import CompiledRule, RuleData, RuleOutcome, RuleScope, RuleSet, Verdict
 from taoloop.tools.schemas import CompiledSchema
 
 MAX_VIOLATIONS: Final = 20
@@ -21,9 +23,9 @@ _SUCCESS: Final = Outcome(passed=("success_rule",))
 _NOT_EMPTY: Final = Outcome(passed=("not_empty",))
 _EMPTY_ACCEPTED: Final = Outcome(passed=("empty_accepted",))
 _SCHEMA_VALID: Final = Outcome(passed=("schema_valid",))
-_LATENCY: Final = Outcome(passed=("latency_ok",))
 _NOTHING: Final = Outcome()
 
+_RESULT_ROOTS: Final = frozenset({"body", "data"})
 _RULE_CODES: Final = {
     CheckVerdict.FAIL: FaultCode.RULE_FAILED,
     CheckVerdict.INDETERMINATE: FaultCode.RULE_INDETERMINATE,
@@ -68,16 +70,40 @@ class RulesOutcome:
     soft_total: int = 0
 
 
-def check_success(rule: CompiledRule | None, scope: dict[str, JsonValue]) -> Outcome:
+class RuleChecks:
+    """The rules of one contract, ready to be checked together.
+
+    Attributes:
+        rules: In the contract's order.
+        judged: The same for the engine.
+        all_passed: What they say when every one passes, made once.
+    """
+
+    def __init__(self, rules: Iterable[CheckRule]) -> None:
+        self.rules: Final = tuple(rules)
+        self.judged: Final = RuleSet(check.rule for check in self.rules)
+        soft = sum(check.severity is RuleSeverity.SOFT for check in self.rules)
+        self.all_passed: Final = RulesOutcome(Outcome(tuple(check.passed_id for check in self.rules)), soft, soft)
+
+
+def check_success(rule: CompiledRule | None, scope: RuleScope) -> Outcome:
     """Check the contract's success rule over {status_code, response_time_seconds, body, arguments}."""
     if rule is None:
         return _NOTHING
-    said = _said(rule, _rule_data(scope))
+    data = _rule_data(scope, rule.roots)
+    said = _TOO_DEEP if data is None else rule.verdict(data)
     if said.verdict is Verdict.PASS:
         return _SUCCESS
     verdict = CheckVerdict(said.verdict.value)
     message = f"The contract's success rule {_explained(verdict, said)}."
-    found = flaw(Stage.SUCCESS, FaultCode.SUCCESS_RULE_FAILED, message, rule_id="success_rule", verdict=verdict)
+    found = flaw(
+        Stage.SUCCESS,
+        FaultCode.SUCCESS_RULE_FAILED,
+        message,
+        rule_id="success_rule",
+        expected=rule.rule,
+        verdict=verdict,
+    )
     return Outcome(flaws=(found,))
 
 
@@ -119,56 +145,53 @@ def schema_flaws(schema: CompiledSchema, value: JsonValue, stage: Stage, code: F
     )
 
 
-def check_rules(rules: Sequence[CheckRule], scope: dict[str, JsonValue]) -> RulesOutcome:
+def check_rules(checks: RuleChecks, scope: RuleScope) -> RulesOutcome:
     """Check every rule over {status_code, response_time_seconds, body, data, arguments, expect}."""
-    if not rules:
-        return RulesOutcome(_NOTHING)
+    if not checks.rules:
+        return checks.all_passed
+    data = _rule_data(scope, checks.judged.roots)
+    verdicts = (_TOO_DEEP,) * len(checks.rules) if data is None else checks.judged.verdicts(data)
+    if verdicts is checks.judged.all_passed:
+        return checks.all_passed
     passed: list[str] = []
     flaws: list[Flaw] = []
-    soft_passed = soft_total = 0
-    data = _rule_data(scope)
-    for check in rules:
-        said = _said(check.rule, data)
-        soft_total += check.severity is RuleSeverity.SOFT
+    soft_passed = 0
+    for check, said in zip(checks.rules, verdicts, strict=True):
         if said.verdict is Verdict.PASS:
             passed.append(check.passed_id)
             soft_passed += check.severity is RuleSeverity.SOFT
         else:
-            flaws.append(_rule_flaw(check, said))
-    return RulesOutcome(Outcome(tuple(passed), tuple(flaws)), soft_passed, soft_total)
+            flaws.append(_rule_flaw(check, said, scope.values))
+    return RulesOutcome(Outcome(tuple(passed), tuple(flaws)), soft_passed, checks.all_passed.soft_total)
 
 
-def check_latency(max_latency_seconds: float, response_time_seconds: float | None) -> Outcome:
-    """Check the last attempt's time against the contract's `max_latency`: a soft check, the data may be right.
-
-    A time that is unknown does not pass.
-    """
-    if response_time_seconds is not None and response_time_seconds <= max_latency_seconds:
-        return _LATENCY
-    is_unknown = response_time_seconds is None
-    found = flaw(
-        Stage.LATENCY,
-        FaultCode.LATENCY_EXCEEDED,
-        "The response time is unknown." if is_unknown else "The tool answered later than max_latency.",
-        rule_id="max_latency",
-        expected=max_latency_seconds,
-        actual=response_time_seconds,
-        verdict=CheckVerdict.INDETERMINATE if is_unknown else CheckVerdict.FAIL,
-        is_hard=False,
-    )
-    return Outcome(flaws=(found,))
-
-
-def _rule_flaw(check: CheckRule, said: RuleOutcome) -> Flaw:
+def _rule_flaw(check: CheckRule, said: RuleOutcome, scope: Mapping[str, JsonValue]) -> Flaw:
     verdict = CheckVerdict(said.verdict.value)
+    pointer, actual = _read_place(check.rule.paths, scope)
     return flaw(
         Stage.RULE,
         _RULE_CODES[verdict],
         f"Rule {check.rule_id} {_explained(verdict, said)}.",
+        pointer=pointer,
         rule_id=check.rule_id,
+        expected=check.rule.rule,
+        actual=actual,
         verdict=verdict,
         is_hard=check.severity is RuleSeverity.HARD,
     )
+
+
+def _read_place(paths: frozenset[str] | None, scope: Mapping[str, JsonValue]) -> tuple[str, Json]:
+    """Return the one place of the result that a rule reads, and what stands there; of several places it is none."""
+    places = [path for path in paths or () if path.partition(".")[0] in _RESULT_ROOTS]
+    if len(places) != 1:
+        return "", ABSENT
+    root, *tokens = places[0].split(".")
+    pointer = pointers.join(*tokens)
+    try:
+        return pointer, pointers.lookup(scope.get(root), pointer)
+    except PointerNotFound:
+        return pointer, ABSENT
 
 
 def _explained(verdict: CheckVerdict, said: RuleOutcome) -> str:
@@ -177,13 +200,12 @@ def _explained(verdict: CheckVerdict, said: RuleOutcome) -> str:
     return f"{_RULE_MESSAGES[verdict]}: {detail}" if detail else _RULE_MESSAGES[verdict]
 
 
-def _rule_data(scope: dict[str, JsonValue]) -> RuleData | None:
-    """Make the scope ready for all rules; None when it nests deeper than rules may read, being one level deeper."""
+_TOO_DEEP: Final = RuleOutcome(Verdict.ERROR, cause="the data nests too deep")
+
+
+def _rule_data(scope: RuleScope, roots: frozenset[str] | None) -> RuleData | None:
+    """Make ready what the rules read; None when it nests deeper than any body that was parsed."""
     try:
-        return RuleData(scope)
+        return scope.data(roots)
     except JsonEncodeError:
         return None
-
-
-def _said(rule: CompiledRule, data: RuleData | None) -> RuleOutcome:
-    return RuleOutcome(Verdict.ERROR, cause="the data nests too deep") if data is None else rule.verdict(data)

@@ -4,28 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final, Self
 
 from taoloop.core import pointers
 from taoloop.core.exact_json import ABSENT, Json, JsonValue, equal
 from taoloop.core.faults import FaultCode
 from taoloop.core.pointers import PointerNotFound, PointerSyntaxError
+from taoloop.observation.drift.detecting import unknown_value
 from taoloop.observation.stages.checks import schema_flaws
 from taoloop.observation.stages.model import Flaw, Outcome, Stage, flaw
-from taoloop.plan.observing import CheckVerdict, Consistency
+from taoloop.plan.observing import CheckVerdict, Consistency, Drift
+from taoloop.tools.normalisers.places import Path, Tokens, find
 from taoloop.tools.schemas import CompiledSchema
+
+MAX_UNKNOWN: Final = 20
+"""Most unknown values at one place with stars that a verdict lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownValues:
-    """The values that a contract knows for one place of the data.
+    """The values that a contract knows for one place of the data, or for all that its stars name.
 
     Attributes:
-        pointer: The place.
+        tokens: The place.
         values: The values.
+        texts: Those of them that are texts, which are found at once.
     """
 
-    pointer: str
+    tokens: Tokens
     values: tuple[JsonValue, ...]
+    texts: frozenset[str]
+
+    @classmethod
+    def compile(cls, pointer: str, values: Sequence[JsonValue]) -> Self:
+        """Read the contract's pointer.
+
+        Raises:
+            PointerSyntaxError: It is none; an accepted contract has no such pointer.
+        """
+        texts = frozenset(value for value in values if isinstance(value, str))
+        return cls(pointers.parse(pointer), tuple(values), texts)
+
+    def unknown_in(self, data: JsonValue) -> list[tuple[Path, JsonValue]]:
+        """Return the places of the data with another value; a place that the data does not have says nothing."""
+        return [found for found in find(data, self.tokens) if not self._has(found[1])]
+
+    def _has(self, value: JsonValue) -> bool:
+        if isinstance(value, str):
+            return value in self.texts
+        return any(equal(value, known) for known in self.values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,18 +72,38 @@ class Expectations:
     refused: Sequence[Flaw] = field(default=())
 
 
-def check_consistency(data: JsonValue, expectations: Expectations) -> tuple[Consistency | None, Outcome]:
-    """Return whether the data is as expected, None when nothing was; every difference is listed."""
+@dataclass(frozen=True, slots=True)
+class ConsistencyOutcome:
+    """Whether the data is as expected.
+
+    Attributes:
+        consistency: None when nothing was expected.
+        outcome: What passed, or every difference.
+        drift: Values that the contract does not know.
+    """
+
+    consistency: Consistency | None
+    outcome: Outcome
+    drift: tuple[Drift, ...] = ()
+
+
+_NOTHING_EXPECTED: Final = ConsistencyOutcome(None, Outcome())
+_AS_EXPECTED: Final = ConsistencyOutcome(Consistency.OK, Outcome(passed=("consistency_ok",)))
+
+
+def check_consistency(data: JsonValue, expectations: Expectations) -> ConsistencyOutcome:
+    """Compare the data with what the plan, the contract and the schemas expect."""
     flaws = [*expectations.refused, *_plan_flaws(data, expectations.expect)]
+    drift: list[Drift] = []
     for known in expectations.known:
-        flaws.extend(_known_flaws(data, known))
+        _check_known(data, known, flaws, drift)
     for schema in expectations.schemas:
         flaws.extend(schema_flaws(schema, data, Stage.CONSISTENCY, FaultCode.CONSISTENCY_BROKEN))
     if flaws:
-        return Consistency.BROKEN, Outcome(flaws=tuple(flaws))
+        return ConsistencyOutcome(Consistency.BROKEN, Outcome(flaws=tuple(flaws)), tuple(drift))
     if not expectations.known and not expectations.schemas and expectations.expect in (ABSENT, None, {}):
-        return None, Outcome()
-    return Consistency.OK, Outcome(passed=("consistency_ok",))
+        return _NOTHING_EXPECTED
+    return _AS_EXPECTED
 
 
 def unreadable_expectation(message: str, *, pointer: str = "") -> Flaw:
@@ -93,16 +140,15 @@ def _expected_flaw(data: JsonValue, pointer: str, values: JsonValue) -> Flaw | N
     return _broken(message, pointer=pointer, rule_id="expect", expected=values, actual=actual)
 
 
-def _known_flaws(data: JsonValue, known: KnownValues) -> list[Flaw]:
-    try:
-        actual = pointers.lookup(data, known.pointer)
-    except PointerNotFound:
-        return []
-    if any(equal(actual, value) for value in known.values):
-        return []
-    message = "The value is none of those that the contract knows."
-    expected = list(known.values)
-    return [_broken(message, pointer=known.pointer, rule_id="known", expected=expected, actual=actual)]
+def _check_known(data: JsonValue, known: KnownValues, flaws: list[Flaw], drift: list[Drift]) -> None:
+    for path, actual in known.unknown_in(data)[:MAX_UNKNOWN]:
+        message = "The value is none of those that the contract knows."
+        pointer = pointers.join(*path)
+        expected = list(known.values)
+        flaws.append(_broken(message, pointer=pointer, rule_id="known", expected=expected, actual=actual))
+        seen = unknown_value(pointers.join(*known.tokens), actual)
+        if seen not in drift:
+            drift.append(seen)
 
 
 def _broken(

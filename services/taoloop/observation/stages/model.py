@@ -23,9 +23,11 @@ class Stage(StrEnum):
     SUCCESS = "success"
     EMPTY = "empty"
     SCHEMA = "schema"
+    RELEVANCE = "relevance"
     NORMALISE = "normalise"
     RULE = "rule"
     LATENCY = "latency"
+    SOFT = "soft"
     CONSISTENCY = "consistency"
 
 

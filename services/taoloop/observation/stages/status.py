@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from taoloop.core.exact_json import ABSENT, JsonValue
+from taoloop.core.exact_json import ABSENT, JsonSyntaxError, JsonValue, loads
 from taoloop.core.faults import FaultCode
 from taoloop.observation.stages.model import Flaw, Outcome, Stage, flaw
 from taoloop.plan.acting import ActionResult, ActionStatus, ServedBy
@@ -13,6 +13,9 @@ from taoloop.plan.acting import ActionResult, ActionStatus, ServedBy
 _SUCCEEDED: Final = Outcome(passed=("status_2xx",))
 _ANSWERED: Final = Outcome(passed=("status_answered",))
 _PARSED: Final = Outcome(passed=("body_parsed",))
+
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_MAX_REREAD_BYTES: Final = 64 * 1024
 
 # What a status means when the action service did not say why.
 _CODES: Final = {
@@ -106,9 +109,9 @@ def _too_large(size_bytes: int, limit_bytes: int) -> Flaw:
 
 
 def _not_json(result: ActionResult) -> Flaw:
-    """Name the content type and nothing of the content: a sign-in page may hold tokens."""
+    """Name the content type, where reading failed, and nothing of the content: a sign-in page may hold tokens."""
     content_type = result.body.content_type if result.body is not None else ""
-    message = f"The body is not JSON (content type {content_type or 'not given'})."
+    message = f"The body is not JSON (content type {content_type or 'not given'}){_place_of_fault(result)}."
     return flaw(
         Stage.PARSE,
         FaultCode.RESPONSE_MALFORMED,
@@ -117,3 +120,15 @@ def _not_json(result: ActionResult) -> Flaw:
         expected="application/json",
         actual=content_type or None,
     )
+
+
+def _place_of_fault(result: ActionResult) -> str:
+    """Return where the body stops to be JSON, if all of it is at hand; only a beginning would break off elsewhere."""
+    raw = result.raw or b""
+    if result.body is not None and result.body.size_bytes > len(raw):
+        return ""
+    try:
+        loads(raw.removeprefix(_BYTE_ORDER_MARK), max_bytes=_MAX_REREAD_BYTES)
+    except JsonSyntaxError as error:
+        return f": {error.message} at line {error.line}, column {error.column}"
+    return ""

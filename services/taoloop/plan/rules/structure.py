@@ -9,8 +9,8 @@ from dataclasses import replace
 from taoloop.core.exact_json import ABSENT, JsonEncodeError, dumps
 from taoloop.core.faults import Fault, FaultCode
 from taoloop.plan.check_context import CheckContext, invalid, near, plan_fault, step_place
+from taoloop.plan.form.json_form import PLAN_VERSION, step_to_json
 from taoloop.plan.graph import Dependencies, cycles
-from taoloop.plan.json_form import PLAN_VERSION, step_to_json
 from taoloop.plan.model import Binding, PlanStep, QuerySpan, ThoughtPlan
 
 MAX_STEP_ID = 64

@@ -30,6 +30,18 @@ def tools_exist(plan: ThoughtPlan, context: CheckContext) -> Iterator[Fault]:
             )  # fmt: skip
 
 
+def projections_exist(plan: ThoughtPlan, context: CheckContext) -> Iterator[Fault]:
+    """A step's projection is one of its tool's; the candidates are the tool's own."""
+    for index, step in enumerate(plan.steps):
+        tool = context.tools.get(step.tool)
+        if step.projection and tool is not None and step.projection not in tool.projections:
+            yield plan_fault(
+                FaultCode.INVALID_PLAN, step_place(index, "projection"),
+                f"The tool {step.tool!r} has no projection {step.projection!r}.",
+                actual=step.projection, candidates=tuple(tool.projections)[:_MAX_LISTED_TOOLS],
+            )  # fmt: skip
+
+
 def tools_are_allowed(plan: ThoughtPlan, context: CheckContext) -> Iterator[Fault]:
     """The permissions list the tool, or list none."""
     allowed = context.permissions.allowed_tools

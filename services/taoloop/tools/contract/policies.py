@@ -178,6 +178,10 @@ class Cache:
     last_good_seconds: float = 0.0
 
 
+MAX_STAND_INS: Final = 3
+"""Most tools that are tried in the place of one, each the fallback of the one before."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fallback:
     """The tool that answers in this one's place.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,6 +30,7 @@ _FORM: Final = CompiledSchema.compile(
             "digest": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
             "bases": {"type": "object", "additionalProperties": {"type": "string"}},
             "tools": {"type": "array", "items": {"type": "object"}},
+            "seen": {"type": "object", "additionalProperties": {"type": "object"}},
         },
     }
 )
@@ -44,12 +45,14 @@ class Bundle:
         digest: Of the catalogue, which is also that of the documents.
         bases: Base URLs as they were packed.
         documents: The contracts without their samples.
+        seen: What the samples showed of each tool, by name; no part of the digest, since it decides nothing.
     """
 
     name: str
     digest: str
     bases: Mapping[str, str]
     documents: tuple[dict[str, Any], ...]
+    seen: Mapping[str, Any] = field(default_factory=dict)
 
 
 class BundleRefused(ValueError):
@@ -78,7 +81,7 @@ def read_bundle(text: str) -> Bundle:
     documents = tuple(content["tools"])
     if documents_digest(documents) != content["digest"]:
         raise BundleRefused("the bundle was changed after it was packed: its digest does not fit its contracts")
-    return Bundle(content["name"], content["digest"], content["bases"], documents)
+    return Bundle(content["name"], content["digest"], content["bases"], documents, content.get("seen", {}))
 
 
 def read_bundle_file(path: Path) -> Bundle | Finding:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from taoloop.core import pointers
+from taoloop.tools.loading.checks import ContractFault
 from taoloop.tools.loading.findings import Finding, Severity
 from taoloop.tools.loading.forms import catalogue_form
+from taoloop.tools.loading.vocabularies import Vocabularies, vocabulary_faults
 from taoloop.tools.loading.yaml_source import Source, read_source
 from taoloop.tools.schemas import CompiledSchema, Violation
 
@@ -28,12 +30,14 @@ class CatalogueFile:
         bases: Name to base URL.
         directory: Where it lies; paths in contracts are relative to it.
         tool_files: The contracts, sorted by path.
+        vocabularies: Name to vocabulary, for the contracts that name them.
     """
 
     name: str
     directory: Path
     bases: Mapping[str, str]
     tool_files: tuple[Path, ...]
+    vocabularies: Vocabularies
 
 
 def read_catalogue_file(path: Path) -> tuple[CatalogueFile | None, tuple[Finding, ...]]:
@@ -51,9 +55,10 @@ def read_catalogue_file(path: Path) -> tuple[CatalogueFile | None, tuple[Finding
     files, problems = _tool_files(source, patterns)
     bases = spec.get("bases", {})
     assert isinstance(bases, dict)
-    return CatalogueFile(
-        str(metadata["name"]), path.parent, {key: str(url) for key, url in bases.items()}, files
-    ), problems
+    vocabularies: Any = spec.get("vocabularies", {})
+    problems = (*problems, *(_vocabulary_finding(source, fault) for fault in vocabulary_faults(vocabularies)))
+    named = {key: str(url) for key, url in bases.items()}
+    return CatalogueFile(str(metadata["name"]), path.parent, named, files, vocabularies), problems
 
 
 def source_findings(source: Source) -> Iterator[Finding]:
@@ -123,6 +128,20 @@ def _tool_files(source: Source, patterns: list[str]) -> tuple[tuple[Path, ...], 
     if len(found) > MAX_TOOL_FILES:
         problems.append(_tools_finding(source, f"there are {len(found)} contracts, more than {MAX_TOOL_FILES}"))
     return tuple(sorted(found)[:MAX_TOOL_FILES]), tuple(problems)
+
+
+def _vocabulary_finding(source: Source, fault: ContractFault) -> Finding:
+    line, column = source.place(fault.pointer)
+    return Finding(
+        severity=Severity.ERROR,
+        code=fault.code,
+        file=str(source.path),
+        line=line,
+        column=column,
+        pointer=fault.pointer,
+        cause=fault.cause,
+        remedy=fault.remedy,
+    )
 
 
 def _tools_finding(source: Source, cause: str) -> Finding:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Final
 
 from taoloop.core import pointers
@@ -18,11 +19,18 @@ from taoloop.tools.contract import (
     UNTRUSTED_WEIGHT,
     Empty,
     ErrorRule,
+    MinScore,
     NormaliseAs,
     NormaliseRule,
     Observe,
     ObserveRule,
+    PersonalData,
+    Projection,
+    RedactField,
+    Redaction,
+    RedactPattern,
     RuleSeverity,
+    Take,
     ToolContract,
 )
 from taoloop.tools.loading.durations import parse_duration
@@ -46,19 +54,12 @@ class Unserved:
     is_read: bool = True
 
 
-UNSERVED: Final = (
-    Unserved("/spec/observe/min_score", is_read=False),
-    Unserved("/spec/observe/redact", is_read=False),
-    Unserved("/spec/observe/normalise/*/vocabulary", is_read=False),
-    Unserved("/spec/observe/normalise/*/as", ("number", "money", "unit", "phone", "text"), is_read=False),
-    Unserved("/spec/observe/normalise/*/gap", is_read=False),
-    Unserved("/spec/observe/normalise/*/order", is_read=False),
-    Unserved("/spec/observe/normalise/*/unit", is_read=False),
-    Unserved("/spec/observe/normalise/*/to_unit", is_read=False),
-    Unserved("/spec/observe/normalise/*/currency", is_read=False),
-    Unserved("/spec/observe/normalise/*/locale", is_read=False),
-)
+UNSERVED: Final[tuple[Unserved, ...]] = ()
 """The one list of what the form allows and this version refuses; serving a field means removing its line."""
+
+
+CONVERSION_OPTIONS: Final = ("gap", "order", "unit", "to_unit", "difference", "currency", "locale", "scale", "html")
+"""Fields of a normalise rule that are options of its conversion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,24 +152,54 @@ def _error(written: Mapping[str, Any]) -> ErrorRule:
 
 def _observe(written: Mapping[str, Any], trust: Trust) -> Observe:
     default_weight = UNTRUSTED_WEIGHT if trust is Trust.UNTRUSTED else 1.0
+    min_score = written.get("min_score")
     return Observe(
         max_latency_seconds=_seconds(written, "max_latency"),
+        min_score=None if min_score is None else _min_score(min_score),
+        pick=tuple(written["pick"]) if "pick" in written else None,
         normalise=tuple(map(_normalise, written.get("normalise", ()))),
         rules=tuple(map(_rule, written.get("rules", ()))),
         known={pointer: tuple(values) for pointer, values in written.get("known", {}).items()},
         weight=float(written.get("weight", default_weight)),
+        redact=tuple(map(_redaction, written.get("redact", ()))),
+        projections={
+            name: Projection(when=each["when"], expose=tuple(each["expose"]))
+            for name, each in written.get("projections", {}).items()
+        },
         expose=tuple(written["expose"]) if "expose" in written else None,
     )
 
 
+def _min_score(written: Mapping[str, Any]) -> MinScore:
+    return MinScore(field=written["field"], min=Decimal(str(written["min"])), take=Take(written.get("take", Take.ALL)))
+
+
+def _redaction(written: Any) -> Redaction:
+    if isinstance(written, str):
+        return PersonalData(written)
+    if "field" in written:
+        return RedactField(field=written["field"])
+    return RedactPattern(name=written["name"], pattern=written["pattern"])
+
+
 def _normalise(written: Mapping[str, Any]) -> NormaliseRule:
+    vocabulary = written.get("vocabulary")
     return NormaliseRule(
         field=written["field"],
         to=written.get("to", written["field"]),
         enum=written.get("enum"),
+        # A name is left only where the catalogue has no such vocabulary, which is a finding.
+        vocabulary=_vocabulary(vocabulary) if isinstance(vocabulary, Mapping) else None,
         convert=NormaliseAs(written["as"]) if "as" in written else None,
         time_zone=written.get("time_zone", ""),
+        conversion_options={name: written[name] for name in CONVERSION_OPTIONS if name in written},
+        plugin=written.get("plugin", ""),
+        options=written.get("options", {}),
     )
+
+
+def _vocabulary(written: Mapping[str, Any]) -> dict[str, tuple[JsonValue, ...]]:
+    return {ours: tuple(words) for ours, words in written.items()}
 
 
 def _rule(written: Mapping[str, Any]) -> ObserveRule:

@@ -22,6 +22,7 @@ from taoloop.tools.loading.catalogue_file import (
 from taoloop.tools.loading.contract_document import read_contract, unserved_fields
 from taoloop.tools.loading.findings import Finding, Severity, in_order
 from taoloop.tools.loading.forms import contract_form
+from taoloop.tools.loading.vocabularies import NO_VOCABULARIES, Vocabularies, write_out
 from taoloop.tools.loading.yaml_source import Source, read_source
 
 NO_BASES: Final[Mapping[str, str]] = MappingProxyType({})
@@ -34,10 +35,13 @@ class LoadResult:
     Attributes:
         catalogue: Ready for use; None if there is any error.
         findings: Errors and warnings, sorted by file and place.
+        sound: The tools whose own contracts have no error, ready to be tried on their samples; all of them where
+            there is a catalogue, none where they cannot be put together.
     """
 
     catalogue: Catalogue | None
     findings: tuple[Finding, ...]
+    sound: Catalogue | None = None
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -45,29 +49,34 @@ class LoadResult:
         return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)
 
 
-def load_catalogue(path: Path, bases: Mapping[str, str] = NO_BASES) -> LoadResult:
+def load_catalogue(path: Path, bases: Mapping[str, str] = NO_BASES, *, are_samples_judged: bool = True) -> LoadResult:
     """Read and check a catalogue; blocks on the file system and never raises for what the files hold.
 
     Args:
         path: A directory with `catalogue.yaml`, that file itself, or a bundle (`.json`).
         bases: Base URLs that replace or join those of the catalogue.
+        are_samples_judged: Whether the samples are held against their response schemas; a caller that puts them
+            through every stage itself needs only the files' own form checked.
     """
     if path.suffix == ".json":
         return _load_bundle(path, bases)
     listing, problems = read_catalogue_file(path / FILE_NAME if path.is_dir() else path)
     if listing is None:
         return LoadResult(None, in_order(problems))
-    return _load_files(listing, {**listing.bases, **bases}, problems)
+    return _load_files(listing, {**listing.bases, **bases}, problems, are_samples_judged=are_samples_judged)
 
 
-def check_source(source: Source, bases: Collection[str]) -> tuple[Finding, ...]:
+def check_source(
+    source: Source, bases: Collection[str], vocabularies: Vocabularies = NO_VOCABULARIES
+) -> tuple[Finding, ...]:
     """Return what is wrong with one contract by itself, without the catalogue around it.
 
     Args:
         source: Its text, read.
         bases: Names of the catalogue's base URLs.
+        vocabularies: Those of the catalogue.
     """
-    return in_order(_Loaded.of(source, bases).findings)
+    return in_order(_Loaded.of(source, bases, vocabularies).findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +90,15 @@ class _Loaded:
     """Whether the contract means something, though a field of it may not be served yet."""
 
     @classmethod
-    def of(cls, source: Source, bases: Collection[str]) -> _Loaded:
+    def of(cls, source: Source, bases: Collection[str], vocabularies: Vocabularies = NO_VOCABULARIES) -> _Loaded:
         findings = [*source_findings(source), *form_findings(source, contract_form())]
         unserved = unserved_fields(source.value)
         refused = tuple(_unserved(source, field.pointer) for field in unserved)
         if findings or not isinstance(source.value, dict) or not all(field.is_read for field in unserved):
             return cls(source, None, (*findings, *refused))
-        contract = read_contract(source.value)
-        faults = tuple(chain(checks.check_contract(contract, bases), checks.style_warnings(contract)))
+        written = write_out(source.value, vocabularies)
+        contract = read_contract(written.document)
+        faults = tuple(chain(written.faults, checks.check_contract(contract, bases), checks.style_warnings(contract)))
         is_sound = all(fault.is_warning for fault in faults)
         return cls(source, contract, (*refused, *(_finding(source, fault) for fault in faults)), is_sound=is_sound)
 
@@ -98,16 +108,18 @@ class _Loaded:
         return self.contract is None or any(each.severity is Severity.ERROR for each in self.findings)
 
 
-def _load_files(listing: CatalogueFile, bases: Mapping[str, str], problems: tuple[Finding, ...]) -> LoadResult:
-    loaded = [_Loaded.of(read_source(file), bases) for file in listing.tool_files]
+def _load_files(
+    listing: CatalogueFile, bases: Mapping[str, str], problems: tuple[Finding, ...], *, are_samples_judged: bool
+) -> LoadResult:
+    loaded = [_Loaded.of(read_source(file), bases, listing.vocabularies) for file in listing.tool_files]
     findings = [*problems, *_contract_findings(loaded)]
     for each in loaded:
         if each.contract is not None and not each.has_errors:
-            findings.extend(_sample_findings(each.source, each.contract, listing))
+            found = _sample_findings(each.source, each.contract, listing, are_judged=are_samples_judged)
+            findings.extend(found)
         if each.contract is not None and each.is_sound:
             findings.extend(_descriptor_findings(each.source, each.contract, listing))
-    contracts = [each.contract for each in loaded if each.contract is not None]
-    return _result(contracts, listing.name, bases, findings)
+    return _result(loaded, listing.name, bases, findings)
 
 
 def _load_bundle(path: Path, bases: Mapping[str, str]) -> LoadResult:
@@ -118,15 +130,15 @@ def _load_bundle(path: Path, bases: Mapping[str, str]) -> LoadResult:
     sources = (Source(Path(f"{path}#{index}"), document, {}, ()) for index, document in enumerate(opened.documents))
     loaded = [_Loaded.of(source, merged) for source in sources]
     findings = list(_contract_findings(loaded))
-    contracts = [each.contract for each in loaded if each.contract is not None]
-    return _result(contracts, opened.name, merged, findings)
+    return _result(loaded, opened.name, merged, findings)
 
 
-def _result(contracts: list[ToolContract], name: str, bases: Mapping[str, str], findings: list[Finding]) -> LoadResult:
+def _result(loaded: list[_Loaded], name: str, bases: Mapping[str, str], findings: list[Finding]) -> LoadResult:
     ordered = in_order(findings)
-    if any(finding.severity is Severity.ERROR for finding in ordered):
-        return LoadResult(None, ordered)
-    return LoadResult(Catalogue.of(contracts, name=name, bases=bases), ordered)
+    contracts = [each.contract for each in loaded if each.contract is not None and not each.has_errors]
+    catalogue = Catalogue.of(contracts, name=name, bases=bases)
+    has_errors = any(finding.severity is Severity.ERROR for finding in ordered)
+    return LoadResult(None if has_errors else catalogue, ordered, catalogue)
 
 
 def _unserved(source: Source, pointer: str) -> Finding:
@@ -192,8 +204,10 @@ def _duplicates(loaded: list[_Loaded]) -> Iterator[Finding]:
             yield _finding(each.source, fault)
 
 
-def _sample_findings(source: Source, contract: ToolContract, listing: CatalogueFile) -> Iterator[Finding]:
-    for finding in samples.sample_findings(contract, listing.directory):
+def _sample_findings(
+    source: Source, contract: ToolContract, listing: CatalogueFile, *, are_judged: bool
+) -> Iterator[Finding]:
+    for finding in samples.sample_findings(contract, listing.directory, are_judged=are_judged):
         if finding.code != "SAMPLE_MISSING":
             yield finding
             continue

@@ -11,15 +11,25 @@ import datalogic_py
 
 from taoloop.core import exact_json
 from taoloop.core.exact_json import JsonValue
-from taoloop.tools.rules import javascript, missing
+from taoloop.tools.rules import coercion, javascript, lowering, missing, reading
+from taoloop.tools.rules.exactness import BEYOND_RANGE, Path, inexact_paths, is_suspect
+from taoloop.tools.rules.metering import TextMeter
 
-OPERATION_BUDGET: Final = 100_000
+OPERATION_BUDGET: Final = 400_000
 """Most operations that one evaluation may charge, as the engine counts them; more is an error."""
 
 MAX_RULE_DEPTH: Final = 40
 """Deepest nesting of a rule as written; the engine takes 256 after the rewriting."""
 
-_MAX_REWRITTEN_BYTES: Final = 1 << 18
+MAX_RULE_PARTS: Final = 5_000
+"""Most constants, lists and operations of a rule as written."""
+
+MAX_DATA_DEPTH: Final = exact_json.MAX_DEPTH + 1
+"""Deepest data: a scope that holds a body or arguments is one level deeper than they may be."""
+
+_MAX_REWRITTEN_PARTS: Final = 20_000
+_MAX_RESULT_DEPTH: Final = 190
+_IN_REWRITING: Final = 400
 
 
 class Verdict(StrEnum):
@@ -62,10 +72,7 @@ class RuleRefused(ValueError):
 
 
 class RuleData:
-    """Data that was made ready once for any number of rules.
-
-    The engine reads integers of up to 64 bits exactly and other numbers as doubles.
-    """
+    """Data that was made ready once for any number of rules."""
 
     def __init__(self, value: JsonValue, text: str | None = None) -> None:
         """Take JSON data.
@@ -75,18 +82,15 @@ class RuleData:
             text: The same as JSON, from who has it at hand; None writes it.
 
         Raises:
-            JsonEncodeError: The value has no JSON form or nests deeper than 64; not raised for a given text.
+            JsonEncodeError: The value has no JSON form or nests deeper than `MAX_DATA_DEPTH`.
         """
+        written = exact_json.dumps(value, max_depth=MAX_DATA_DEPTH) if text is None else text
         self.value: Final = value
-        self._handle = datalogic_py.DataHandle(exact_json.dumps(value) if text is None else text)
-
-    def evaluated(self, rule: datalogic_py.Rule) -> str:
-        """Return the rule's result as JSON text.
-
-        Raises:
-            DataLogicError: The evaluation failed.
-        """
-        return rule.evaluate_data_str(self._handle)
+        self.inexact: Final[tuple[Path, ...]] = inexact_paths(value) if is_suspect(written) else ()
+        try:
+            self.handle: Final = datalogic_py.DataHandle(written)
+        except datalogic_py.DataLogicError as exc:
+            raise exact_json.JsonEncodeError("the data nests too deep for rules") from exc
 
 
 class CompiledRule:
@@ -95,15 +99,23 @@ class CompiledRule:
     Attributes:
         rule: As written.
         paths: The paths that the rule reads; None when they are not all written out in it.
+        roots: The members of the data that the verdict hangs on; None where it may be any.
+        surely: For the engine: true if the rule passes whatever is missing.
+        possibly: For the engine: false if it fails whatever is missing.
+        is_exact: Whether nothing in the rule can be missing, so that both are one.
     """
 
     def __init__(self, rule: JsonValue, javascript_rule: JsonValue, bounds: missing.Bounds) -> None:
         self.rule: Final = rule
         self.paths: Final = missing.read_paths(javascript_rule)
         self._raw = _compiled(javascript_rule)
-        self._surely = _compiled({"!!": [bounds.surely]})
-        self._possibly = self._surely if bounds.is_exact else _compiled({"!!": [bounds.possibly]})
+        self.surely: Final = _compiled({"!!": [bounds.surely]})
+        self.is_exact: Final = bounds.is_exact
+        self.possibly: Final = self.surely if bounds.is_exact else _compiled({"!!": [bounds.possibly]})
         self._compared_paths = missing.compared_paths(javascript_rule)
+        self._reads: Final = reading.reads(javascript_rule)
+        self.roots: Final = reading.roots(self._reads)
+        self._reads_for_result: Final = reading.reads([javascript_rule])
 
     @classmethod
     def compile(cls, rule: JsonValue) -> Self:
@@ -113,7 +125,9 @@ class CompiledRule:
             RuleRefused: An unknown operator, by name; a form that is no JsonLogic; too deep or too large.
         """
         try:
-            exact_json.dumps(rule, max_depth=MAX_RULE_DEPTH)
+            if _parts(rule, {}, MAX_RULE_DEPTH) > MAX_RULE_PARTS:
+                raise RuleRefused("", f"the rule has more than {MAX_RULE_PARTS} parts")
+            exact_json.dumps(rule)
             javascript_rule = javascript.rewritten(rule)
             return cls(rule, javascript_rule, missing.bounds(javascript_rule))
         except javascript.RuleFormFault as exc:
@@ -125,55 +139,104 @@ class CompiledRule:
 
     def verdict(self, data: RuleData) -> RuleOutcome:
         """Judge the data; never raises."""
+        if self.reads_beyond_range(data):
+            return OUT_OF_RANGE
+        meter().start()
         try:
-            if data.evaluated(self._surely) == "true":
-                return RuleOutcome(Verdict.PASS)
-            if self._possibly is self._surely or data.evaluated(self._possibly) == "false":
-                return RuleOutcome(Verdict.FAIL)
+            if self.surely.evaluate_data_str(data.handle) == "true":
+                return PASSED
+            if self.is_exact or self.possibly.evaluate_data_str(data.handle) == "false":
+                return FAILED
         except datalogic_py.DataLogicError as exc:
-            return RuleOutcome(Verdict.ERROR, cause=_cause(exc))
-        return RuleOutcome(Verdict.INDETERMINATE, missing=self._missing(data.value))
+            return failed_with(exc.error_type, str(exc), exc.operator)
+        return self.hanging(data)
 
     def result(self, data: RuleData) -> JsonValue:
         """Return the raw result, which is that of json-logic-js.
 
         Raises:
-            ArithmeticError: The evaluation failed.
+            ArithmeticError: The evaluation failed, or a number that the rule reads is beyond the exact range.
         """
+        if data.inexact and any(read.covers(path) for read in self._reads_for_result for path in data.inexact):
+            raise ArithmeticError(BEYOND_RANGE)
+        meter().start()
         try:
-            return exact_json.loads(data.evaluated(self._raw))
+            return exact_json.loads(self._raw.evaluate_data_str(data.handle), max_depth=_MAX_RESULT_DEPTH)
         except datalogic_py.DataLogicError as exc:
-            raise ArithmeticError(_cause(exc)) from exc
+            raise ArithmeticError(failed_with(exc.error_type, str(exc), exc.operator).cause) from exc
+
+    def reads_beyond_range(self, data: RuleData) -> bool:
+        """Tell whether the verdict would hang on a number that the engine does not read exactly."""
+        return bool(data.inexact) and any(read.covers(path) for read in self._reads for path in data.inexact)
+
+    def hanging(self, data: RuleData) -> RuleOutcome:
+        """Return the outcome where neither a pass nor a failure is sure, with the operands that it hangs on."""
+        missing_paths = tuple(path for path in self._compared_paths if _at(data.value, path) is None)
+        return RuleOutcome(Verdict.INDETERMINATE, missing=missing_paths)
 
     def __repr__(self) -> str:
         return f"CompiledRule({self.rule!r})"
 
-    def _missing(self, value: JsonValue) -> tuple[str, ...]:
-        return tuple(path for path in self._compared_paths if _at(value, path) is None)
+
+PASSED: Final = RuleOutcome(Verdict.PASS)
+FAILED: Final = RuleOutcome(Verdict.FAIL)
+OUT_OF_RANGE: Final = RuleOutcome(Verdict.ERROR, cause=BEYOND_RANGE)
+
+
+def failed_with(kind: str, message: str, operator: str | None) -> RuleOutcome:
+    """Return the outcome of an evaluation that failed; of the message only what `coercion.CAUSES` lists is kept."""
+    said = next((cause for cause in coercion.CAUSES if kind == "Custom" and cause in message), kind)
+    said = _KINDS.get(said, said)
+    is_named = operator is not None and not operator.startswith(lowering.PREFIX)
+    return RuleOutcome(Verdict.ERROR, cause=f"{said} in {operator!r}" if is_named else said)
+
+
+_KINDS: Final = {"Thrown": coercion.NOT_A_NUMBER, "BudgetExceeded": "more operations than the budget (BudgetExceeded)"}
 
 
 @cache
-def _engine() -> datalogic_py.Engine:
+def meter() -> TextMeter:
+    """Return the meter of the engine's custom operators; it counts for each thread."""
+    return TextMeter()
+
+
+@cache
+def engine() -> datalogic_py.Engine:
     """Return the one engine: it is immutable, and the library says that it may be shared by threads."""
     return datalogic_py.Engine(
-        families=[],
+        families=["ExtControl"],  # for `type`; what a contract may name is checked before
         strict_operator_names=True,
-        custom_operators={javascript.LOOSELY_EQUAL: javascript.loosely_equal},
-        config={"ops_budget": OPERATION_BUDGET},
+        custom_operators={name: meter().metered(each) for name, each in coercion.CUSTOM_OPERATORS.items()},
+        config={"ops_budget": OPERATION_BUDGET, "division_by_zero": "throw_error"},
     )
 
 
 def _compiled(rule: JsonValue) -> datalogic_py.Rule:
-    text = exact_json.dumps(rule, max_depth=1000)
-    if len(text) > _MAX_REWRITTEN_BYTES:
+    """Compile a rule in normal form.
+
+    Raises:
+        RuleRefused: It is too large; parts that the rewriting repeats count each time.
+    """
+    engine_rule = lowering.lowered(rule)
+    if _parts(engine_rule, {}, _IN_REWRITING) > _MAX_REWRITTEN_PARTS:
         raise RuleRefused("", "the rule is too large once missing operands are taken into account")
-    return _engine().compile_checked(text)
+    return engine().compile_checked(exact_json.dumps(engine_rule, max_depth=_IN_REWRITING))
 
 
-def _cause(error: datalogic_py.DataLogicError) -> str:
-    operator = getattr(error, "operator", None)
-    kind = str(getattr(error, "error_type", "Error"))
-    return f"{kind} in {operator!r}" if operator else kind
+def _parts(rule: JsonValue, counted: dict[int, int], depth_left: int) -> int:
+    """Return how many parts the rule has when it is written out; a part that is shared is looked at once.
+
+    Raises:
+        RuleRefused: It nests deeper.
+    """
+    if not isinstance(rule, dict | list):
+        return 1
+    if depth_left <= 0:
+        raise RuleRefused("", "the nesting is deeper than the limit")
+    if id(rule) not in counted:
+        inner = rule.values() if isinstance(rule, dict) else rule
+        counted[id(rule)] = 1 + sum(_parts(part, counted, depth_left - 1) for part in inner)
+    return counted[id(rule)]
 
 
 def _at(value: JsonValue, path: str) -> JsonValue:

@@ -44,20 +44,7 @@ class Bounds:
 
 def bounds(rule: JsonValue) -> Bounds:
     """Return the two rules; the input is what `javascript.rewritten` returns."""
-    operation = _operation(rule)
-    if operation is None:
-        return Bounds(rule, rule)
-    operator, operands = operation
-    if operator in {"and", "or", "!!"}:
-        return _monotone(operator, operands, rule)
-    if operator == "!":
-        inner = bounds(operands[0])
-        return Bounds(rule, rule) if inner.is_exact else Bounds({"!": [inner.possibly]}, {"!": [inner.surely]})
-    if operator == "if":
-        return _conditional(operands, rule)
-    if operator in {"all", "some", "none"}:
-        return _quantified(operator, operands, rule)
-    return _guarded(_unknown(rule), rule, rule)
+    return _Analysis().bounds(rule)
 
 
 def compared_paths(rule: JsonValue) -> tuple[str, ...]:
@@ -93,31 +80,109 @@ def _operation(rule: JsonValue) -> tuple[str, list[JsonValue]] | None:
     return operator, operands
 
 
-def _monotone(operator: str, operands: list[JsonValue], rule: JsonValue) -> Bounds:
-    inner = [bounds(operand) for operand in operands]
-    if all(bound.is_exact for bound in inner):
-        return Bounds(rule, rule)
-    return Bounds({operator: [b.surely for b in inner]}, {operator: [b.possibly for b in inner]})
+class _Analysis:
+    """The bounds and the unknown parts of one rule; each part is looked at once, however many ways lead to it."""
 
+    def __init__(self) -> None:
+        # By identity; the part is kept, so that no other gets its identity.
+        self._bounds: dict[int, tuple[JsonValue, Bounds]] = {}
+        self._unknown: dict[int, tuple[JsonValue, JsonValue]] = {}
 
-def _conditional(operands: list[JsonValue], rule: JsonValue) -> Bounds:
-    inner = [bounds(operand) for operand in operands]
-    if all(bound.is_exact for bound in inner):
-        return Bounds(rule, rule)
-    surely: list[JsonValue] = []
-    possibly: list[JsonValue] = []
-    for index in range(0, len(operands) - 1, 2):
-        condition, result = inner[index], inner[index + 1]
-        surely += [condition.surely, result.surely]
-        possibly += [condition.surely, result.possibly]
-        if not condition.is_exact:  # here the condition is unknown, or false
-            same = _same_constant(operands[index + 1 :])
-            surely += [condition.possibly, same if same is not None else False]
-            possibly += [condition.possibly, same if same is not None else True]
-    if len(operands) % 2:
-        surely.append(inner[-1].surely)
-        possibly.append(inner[-1].possibly)
-    return Bounds({"if": surely}, {"if": possibly})
+    def bounds(self, rule: JsonValue) -> Bounds:
+        found = self._bounds.get(id(rule))
+        if found is None:
+            found = self._bounds[id(rule)] = (rule, self._bounds_of(rule))
+        return found[1]
+
+    def _bounds_of(self, rule: JsonValue) -> Bounds:
+        operation = _operation(rule)
+        if operation is None:
+            return Bounds(rule, rule)
+        operator, operands = operation
+        if operator in {"and", "or", "!!"}:
+            return self._monotone(operator, operands, rule)
+        if operator == "!":
+            inner = self.bounds(operands[0])
+            return Bounds(rule, rule) if inner.is_exact else Bounds({"!": [inner.possibly]}, {"!": [inner.surely]})
+        if operator == "if":
+            return self._conditional(operands, rule)
+        if operator in {"all", "some", "none"}:
+            return self._quantified(operator, operands, rule)
+        return _guarded(self.unknown(rule), rule, rule)
+
+    def _monotone(self, operator: str, operands: list[JsonValue], rule: JsonValue) -> Bounds:
+        inner = [self.bounds(operand) for operand in operands]
+        if all(bound.is_exact for bound in inner):
+            return Bounds(rule, rule)
+        return Bounds({operator: [b.surely for b in inner]}, {operator: [b.possibly for b in inner]})
+
+    def _conditional(self, operands: list[JsonValue], rule: JsonValue) -> Bounds:
+        inner = [self.bounds(operand) for operand in operands]
+        if all(bound.is_exact for bound in inner):
+            return Bounds(rule, rule)
+        surely: list[JsonValue] = []
+        possibly: list[JsonValue] = []
+        for index in range(0, len(operands) - 1, 2):
+            condition, result = inner[index], inner[index + 1]
+            surely += [condition.surely, result.surely]
+            possibly += [condition.surely, result.possibly]
+            if not condition.is_exact:  # here the condition is unknown, or false
+                same = _same_constant(operands[index + 1 :])
+                surely += [condition.possibly, same if same is not None else False]
+                possibly += [condition.possibly, same if same is not None else True]
+        if len(operands) % 2:
+            surely.append(inner[-1].surely)
+            possibly.append(inner[-1].possibly)
+        return Bounds({"if": surely}, {"if": possibly})
+
+    def _quantified(self, operator: str, operands: list[JsonValue], rule: JsonValue) -> Bounds:
+        items, body = operands
+        inner, unknown_items = self.bounds(body), self.unknown(items)
+        if inner.is_exact and unknown_items is False:
+            return Bounds(rule, rule)
+        surely, possibly = (inner.possibly, inner.surely) if operator == "none" else (inner.surely, inner.possibly)
+        return _guarded(unknown_items, {operator: [items, surely]}, {operator: [items, possibly]})
+
+    def unknown(self, rule: JsonValue) -> JsonValue:
+        """Return a rule that is true where the value of `rule` is unknown; False if it never is."""
+        found = self._unknown.get(id(rule))
+        if found is None:
+            found = self._unknown[id(rule)] = (rule, self._unknown_of(rule))
+        return found[1]
+
+    def _unknown_of(self, rule: JsonValue) -> JsonValue:
+        if isinstance(rule, list):
+            return _any_of(*map(self.unknown, rule))
+        operation = _operation(rule)
+        if operation is None:
+            return False
+        operator, operands = operation
+        if operator in COMPARISONS or operator in ARITHMETIC:
+            return _any_of(*map(self.unknown, operands), *map(_null, operands))
+        if operator in _BOOLEAN:
+            bound = self.bounds(rule)
+            return False if bound.is_exact else _all_of({"!": [bound.surely]}, bound.possibly)
+        if operator == "if":
+            return self._unknown_conditional(operands)
+        if operator in SCOPED:
+            return self._unknown_loop(operator, operands)
+        return _any_of(*map(self.unknown, operands))
+
+    def _unknown_conditional(self, operands: list[JsonValue]) -> JsonValue:
+        parts: list[JsonValue] = []
+        for index in range(0, len(operands) - 1, 2):
+            condition = self.bounds(operands[index])
+            parts += [condition.surely, self.unknown(operands[index + 1])]
+            if not condition.is_exact:
+                parts += [condition.possibly, True]
+        parts.append(self.unknown(operands[-1]) if len(operands) % 2 else False)
+        return {"if": parts} if any(part is not False for part in parts[1::2] + parts[-1:]) else False
+
+    def _unknown_loop(self, operator: str, operands: list[JsonValue]) -> JsonValue:
+        items, body, *initial = operands
+        unknown_body = self.unknown(_for_one_item(body) if operator == "reduce" else body)
+        within: JsonValue = False if unknown_body is False else {"some": [items, unknown_body]}
+        return _any_of(self.unknown(items), *map(self.unknown, initial), within)
 
 
 def _same_constant(rest: list[JsonValue]) -> JsonValue:
@@ -127,57 +192,10 @@ def _same_constant(rest: list[JsonValue]) -> JsonValue:
     return None
 
 
-def _quantified(operator: str, operands: list[JsonValue], rule: JsonValue) -> Bounds:
-    items, body = operands
-    inner, unknown_items = bounds(body), _unknown(items)
-    if inner.is_exact and unknown_items is False:
-        return Bounds(rule, rule)
-    surely, possibly = (inner.possibly, inner.surely) if operator == "none" else (inner.surely, inner.possibly)
-    return _guarded(unknown_items, {operator: [items, surely]}, {operator: [items, possibly]})
-
-
 def _guarded(unknown: JsonValue, surely: JsonValue, possibly: JsonValue) -> Bounds:
     if unknown is False:
         return Bounds(surely, possibly)
     return Bounds(_all_of({"!": [unknown]}, surely), _any_of(unknown, possibly))
-
-
-def _unknown(rule: JsonValue) -> JsonValue:
-    """Return a rule that is true where the value of `rule` is unknown; False if it never is."""
-    if isinstance(rule, list):
-        return _any_of(*map(_unknown, rule))
-    operation = _operation(rule)
-    if operation is None:
-        return False
-    operator, operands = operation
-    if operator in COMPARISONS or operator in ARITHMETIC:
-        return _any_of(*map(_unknown, operands), *map(_null, operands))
-    if operator in _BOOLEAN:
-        bound = bounds(rule)
-        return False if bound.is_exact else _all_of({"!": [bound.surely]}, bound.possibly)
-    if operator == "if":
-        return _unknown_conditional(operands)
-    if operator in SCOPED:
-        return _unknown_loop(operator, operands)
-    return _any_of(*map(_unknown, operands))
-
-
-def _unknown_conditional(operands: list[JsonValue]) -> JsonValue:
-    parts: list[JsonValue] = []
-    for index in range(0, len(operands) - 1, 2):
-        condition = bounds(operands[index])
-        parts += [condition.surely, _unknown(operands[index + 1])]
-        if not condition.is_exact:
-            parts += [condition.possibly, True]
-    parts.append(_unknown(operands[-1]) if len(operands) % 2 else False)
-    return {"if": parts} if any(part is not False for part in parts[1::2] + parts[-1:]) else False
-
-
-def _unknown_loop(operator: str, operands: list[JsonValue]) -> JsonValue:
-    items, body, *initial = operands
-    unknown_body = _unknown(_for_one_item(body) if operator == "reduce" else body)
-    within: JsonValue = False if unknown_body is False else {"some": [items, unknown_body]}
-    return _any_of(_unknown(items), *map(_unknown, initial), within)
 
 
 def _for_one_item(body: JsonValue) -> JsonValue:
@@ -194,7 +212,8 @@ def _for_one_item(body: JsonValue) -> JsonValue:
             return 0
         return {"var": [rest, *operands[1:]]} if first == "current" else body
     if operator in SCOPED:
-        return {operator: [_for_one_item(operands[0]), *operands[1:]]}
+        source, inner, *initial = operands  # the inner body reads another item
+        return {operator: [_for_one_item(source), inner, *map(_for_one_item, initial)]}
     return {operator: [_for_one_item(operand) for operand in operands]}
 
 

@@ -75,7 +75,7 @@ class RedisLink:
         pause = FIRST_PAUSE_SECONDS
         while True:
             try:
-                result = await operation(self.client)
+                result = await _with_every_cancellation(operation(self.client))
             except _PASSING as error:
                 if isinstance(error, _FINAL) or patience.remaining_seconds() <= pause:
                     raise _unavailable(error) from error
@@ -95,7 +95,7 @@ class RedisLink:
         """Return whether the server answers a ping within a second."""
         try:
             async with asyncio.timeout(1.0):
-                return bool(await self.client.ping())
+                return bool(await _with_every_cancellation(self.client.ping()))
         except (RedisError, TimeoutError, OSError):
             return False
 
@@ -103,6 +103,23 @@ class RedisLink:
         if self._is_down:
             self._is_down = False
             self._reconnects.inc()
+
+
+async def _with_every_cancellation(operation: Awaitable[T]) -> T:
+    """Await an operation of the library, and cancel what the library did not let be cancelled.
+
+    It sends by `asyncio.wait_for`, which before Python 3.12 forgets a cancellation that comes when the bytes have just
+    been written (https://github.com/python/cpython/issues/86296). A task would then go on as if nobody had stopped it:
+    a run that was cancelled, or a process that is asked to end.
+    """
+    task = asyncio.current_task()
+    assert task is not None
+    asked_before = task.cancelling()
+    try:
+        return await operation
+    finally:
+        if task.cancelling() > asked_before:
+            raise asyncio.CancelledError
 
 
 def _unavailable(error: RedisError) -> BackendUnavailable:

@@ -47,6 +47,8 @@ def test_the_same_origin_sees_all_headers(location: str) -> None:  # C039-2
         (OTHER, {"method": "POST", "status": 307}, "a write to another origin"),  # C039-4
         (OTHER, {"method": "POST", "status": 308}, "a write to another origin"),
         (OTHER, {"method": "DELETE", "status": 302}, "a write to another origin"),
+        (OTHER, {"method": "QUERY", "status": 307}, "a query to another origin"),
+        (OTHER, {"method": "QUERY", "status": 302}, "a query to another origin"),
         (OTHER, {"status": 300}, "where to"),
         ("", {}, "where to"),
         ("ftp://b.test/", {}, "where to"),
@@ -78,6 +80,9 @@ def test_another_host_or_port_is_another_origin(location: str) -> None:
         ("POST", 308, "POST", True),
         ("HEAD", 303, "HEAD", False),
         ("GET", 307, "GET", False),
+        ("QUERY", 301, "QUERY", True),
+        ("QUERY", 307, "QUERY", True),
+        ("QUERY", 303, "GET", False),
     ],
 )
 def test_the_next_method_is_that_of_the_fetch_standard(

@@ -81,12 +81,17 @@ async def test_what_is_not_surely_false_asks(arguments: dict[str, Any]) -> None:
     assert said(await Gate().check(PAY, arguments=arguments))[0] is ActionStatus.APPROVAL_REQUIRED
 
 
-async def test_what_nests_too_deep_to_be_judged_asks() -> None:
+async def test_the_deepest_arguments_are_judged_like_any() -> None:
     deep: Any = "leaf"
     for _ in range(63):
         deep = [deep]
     gate = Gate()
-    assert said(await gate.check(PAY, arguments={"key": deep, "size": 1}))[0] is ActionStatus.APPROVAL_REQUIRED
+    assert await gate.check(PAY, arguments={"key": deep, "size": 1}) is None
+    assert said(await gate.check(PAY, arguments={"key": deep, "size": 1001}))[0] is ActionStatus.APPROVAL_REQUIRED
+
+
+async def test_a_number_that_rules_cannot_read_exactly_asks() -> None:
+    assert said(await Gate().check(PAY, arguments=sized(-(10**400))))[0] is ActionStatus.APPROVAL_REQUIRED
 
 
 @pytest.mark.parametrize(

@@ -216,7 +216,7 @@ async def test_an_answer_that_was_cut_off_or_nests_too_deep_does_not_tell() -> N
     effect_id = await desk.unknown()
     desk.clock.advance(30)
     deep: Any = "leaf"
-    for _ in range(63):
+    for _ in range(64):
         deep = [deep]
     whole = ActionResult(
         step_id="s",

@@ -44,6 +44,13 @@ def test_a_text_is_utf_8_and_the_rest_goes_to_the_query() -> None:
     assert built.url == f"{URL}?more=x"
 
 
+def test_a_json_body_whose_only_argument_is_absent_is_no_body() -> None:
+    http = template(json="{payload}")
+    assert build_request(http, {"payload": {"a": 1}}).body == b'{"a":1}'
+    absent = build_request(http, {})
+    assert (absent.body, dict(absent.headers)) == (None, {})
+
+
 def test_the_contract_may_name_another_content_type() -> None:
     built = build_request(template(text="<a/>", headers={"content-type": "application/xml"}), {})
     assert dict(built.headers) == {"content-type": "application/xml"}

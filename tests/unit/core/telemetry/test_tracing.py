@@ -17,6 +17,7 @@ from taoloop.core.telemetry.names import SCHEMA_URL, Attribute
 from taoloop.core.telemetry.tracing import (
     Tracing,
     build_tracer_provider,
+    current_span,
     current_trace_id,
     current_traceparent,
     extract,
@@ -201,3 +202,32 @@ def test_core_loads_no_grpc() -> None:
         "sys.exit('grpc' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+async def test_a_share_of_the_traces_that_begin_here_is_recorded_by_their_ids(exporter: InMemorySpanExporter) -> None:
+    settings, begun = TelemetrySettings(sample_ratio=0.25), 2000
+    async with Tracing(build_tracer_provider(settings, "taoloop-test", exporter=exporter)) as tracing:
+        recorded = set()
+        for _ in range(begun):
+            with tracing.span("root") as root, tracing.span("child") as child:
+                assert child.get_span_context().trace_id == root.get_span_context().trace_id
+                assert current_trace_id() == f"{root.get_span_context().trace_id:032x}"
+                if root.is_recording():
+                    recorded.add(root.get_span_context().trace_id)
+    spans = exporter.get_finished_spans()
+    assert len(spans) == 2 * len(recorded)
+    assert {span.context.trace_id for span in spans if span.context is not None} == recorded
+    assert all(trace_id % 2**64 < 2**62 for trace_id in recorded)
+    assert 0.2 < len(recorded) / begun < 0.3
+
+
+async def test_inside_a_block_the_current_span_is_that_of_opentelemetry_too(exporter: InMemorySpanExporter) -> None:
+    for ratio in (0.0, 1.0):
+        settings = TelemetrySettings(sample_ratio=ratio)
+        async with Tracing(build_tracer_provider(settings, "taoloop-test", exporter=exporter)) as tracing:
+            with tracing.span("outer") as outer:
+                assert trace.get_current_span() is current_span() is outer
+                with tracing.span("inner", parent=extract({"traceparent": TRACEPARENT})) as inner:
+                    assert trace.get_current_span() is current_span() is inner
+                assert trace.get_current_span() is current_span() is outer
+            assert not current_span().get_span_context().is_valid

@@ -61,7 +61,7 @@ def test_verdicts(case: str, rule: Any, data: Any, verdict: str, missing: tuple[
 
 def test_the_operation_budget_ends_in_an_error() -> None:
     rule = CompiledRule.compile({"all": [{"var": "xs"}, {"===": [{"var": ""}, 1]}]})
-    outcome = rule.verdict(RuleData({"xs": [1] * 60_000}))
+    outcome = rule.verdict(RuleData({"xs": [1] * 300_000}))
     assert outcome.verdict is Verdict.ERROR
     assert "BudgetExceeded" in outcome.cause
 
@@ -76,14 +76,46 @@ def test_the_operation_budget_ends_in_an_error() -> None:
         ({"===": [{"length": ["a"]}, 1]}, "/===/0", "'length'"),
         ({"==": [1]}, "/==", "2 operands"),
         ({"a": 1, "b": 2}, "", "2"),
-        ({"missing": {"merge": ["a"]}}, "/missing", "written out"),
-        ({"missing_some": ["1", ["a"]]}, "/missing_some", "whole number"),
+        ({"missing": ["a", {"var": "b"}]}, "/missing", "one list"),
+        ({"reduce": [[1], {"var": {"var": "current"}}, 0]}, "/reduce/1/var", "written out"),
+        ({"var": [["a", "b"]]}, "/var", "not a list"),
+        ({"===": [{"var": "id"}, 12345678901234567890]}, "/===/1", "beyond exact range"),
+        ({"reduce": [[1], [{"var": "accumulator"}, {"var": "accumulator"}], 1]}, "/reduce/1", "grow without bound"),
+        ({"reduce": [[1], {"map": [{"var": "accumulator"}, [{"var": ""}]]}, [1]]}, "/reduce/1/map/1", "grow"),
     ],
 )
 def test_unknown_operators_and_forms_are_refused_at_registration(rule: Any, pointer: str, named: str) -> None:
     with pytest.raises(RuleRefused, match=named) as refused:
         CompiledRule.compile(rule)
     assert refused.value.pointer == pointer
+
+
+def test_a_reduce_may_collect_what_it_reads() -> None:
+    rule = CompiledRule.compile(
+        {"reduce": [{"var": "xs"}, {"merge": [{"var": "accumulator"}, [{"var": "current.v"}]]}, []]}
+    )
+    assert rule.result(RuleData({"xs": [{"v": 1}, {"v": 2}]})) == [1, 2]
+
+
+def test_data_may_be_one_level_deeper_than_a_body() -> None:
+    body: Any = 1
+    for _ in range(64):
+        body = [body]
+    assert CompiledRule.compile({"!!": {"var": "body"}}).verdict(RuleData({"body": body})).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    ("rule", "data", "cause"),
+    [
+        ({"<": [{"var": "x"}, 1]}, {"x": "private"}, "a value is no number in '<'"),
+        ({"<": [{"var": "x"}, {"var": "y"}]}, {"x": "private", "y": 1}, "a value is no number"),
+        ({"===": [{"var": "x"}, {"var": "x"}]}, {"x": ["private"]}, "lists and objects have no equality"),
+        ({"in": [1, {"merge": [{"var": "x"}]}]}, {"x": None}, "'merge' was given null"),
+        ({"===": [{"var": "x"}, 1]}, {"x": 2**64}, "number beyond exact range"),
+    ],
+)
+def test_the_cause_of_an_error_holds_no_data(rule: Any, data: Any, cause: str) -> None:
+    assert CompiledRule.compile(rule).verdict(RuleData(data)).cause == cause
 
 
 def test_a_rule_that_nests_too_deep_is_refused() -> None:

@@ -61,7 +61,8 @@ _POSITIVE: Any = [{"var": "xs"}, {">": [{"var": ""}, 0]}]
         ({"none": _POSITIVE}, [-1, None], "indeterminate"),
         ({"===": [{"map": _POSITIVE}, [True]]}, [None], "indeterminate"),
         ({"===": [{"filter": _POSITIVE}, [1]]}, [1, None], "indeterminate"),
-        ({"===": [{"filter": _POSITIVE}, [1]]}, [1, -1], "pass"),
+        ({"===": [{"filter": _POSITIVE}, [1]]}, [1, -1], "error"),
+        ({"in": [1, {"filter": _POSITIVE}]}, [1, -1], "pass"),
     ],
 )
 def test_loops_look_at_each_item(rule: Any, items: Any, verdict: str) -> None:

@@ -150,17 +150,6 @@ async def release_approval(connection: AsyncConnection, effect_id: str) -> None:
     await connection.execute(released.values(effect_id="", is_live=True))
 
 
-async def delete_old_approvals(connection: AsyncConnection, moment: datetime) -> None:
-    """Delete what lapsed and was last decided before a moment, unless the call that used it is still recorded."""
-    its_call = sa.exists().where(EFFECTS.c.effect_id == _COLUMNS.effect_id)
-    old = sa.delete(APPROVALS).where(
-        _COLUMNS.expires_at < moment,
-        sa.or_(_COLUMNS.decided_at.is_(None), _COLUMNS.decided_at < moment),
-        ~its_call,
-    )
-    await connection.execute(old)
-
-
 def _may_become(decision: Decision) -> sa.ColumnElement[bool]:
     """Return which approvals a decision changes: open ones; a withdrawal also what was granted and not used."""
     if decision.decision is ApprovalDecision.CANCELLED:

@@ -12,23 +12,25 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from taoloop.action.errors import EffectSettled, UnknownEffect
+from taoloop.action.ledger.batches import Batches
 from taoloop.action.ledger.effects import (
     FINISHED_FROM,
-    FORGETTABLE,
     Claim,
     EffectIntent,
     EffectQuery,
+    Forgotten,
     LedgerEntry,
     Resolution,
     Swept,
 )
 from taoloop.action.ledger.owners import OwnerWatch
+from taoloop.action.ledger.sql import sql_retention
 from taoloop.action.ledger.sql.sql_approvals import (
     SqlApprovalBook,
-    delete_old_approvals,
     release_approval,
     use_approval,
 )
+from taoloop.action.ledger.sql.sql_steps import Finish, Plan, Result, SqlSteps, Start, Step, new_row
 from taoloop.action.ledger.sql.sql_store import SqlStore, sql_store
 from taoloop.action.ledger.sql.tables import EFFECTS, OWNERS, aware
 from taoloop.core.clock import Clock
@@ -37,8 +39,6 @@ from taoloop.core.ids import new_id
 from taoloop.plan.effects import EffectRecord, EffectState
 
 DEFAULT_LEASE_SECONDS: Final = 10.0
-DELETED_AT_ONCE: Final = 1000
-"""Rows that one transaction of `forget_before` deletes at most, so that writers do not wait long for it."""
 
 _COLUMNS: Final = EFFECTS.c
 _IS_ORPHAN: Final = ~sa.exists().where(OWNERS.c.owner == _COLUMNS.owner)
@@ -57,6 +57,8 @@ class SqlEffectLedger:
         self._owner = secrets.token_hex(16)
         self._watch = OwnerWatch(lease_seconds)
         self._approvals = SqlApprovalBook(store)
+        self._steps = SqlSteps(store, self._owner)
+        self._batches: Batches[Step, Result] = Batches(self._steps.take)
 
     @property
     def is_durable(self) -> bool:
@@ -70,20 +72,28 @@ class SqlEffectLedger:
 
     async def plan(self, intent: EffectIntent) -> Claim:
         """Record an intent, or return the entry that blocks it; see `EffectLedger.plan`."""
-        effect_id = new_id(self._store.clock)
+        claim = await self._batches.do(Plan(new_id(self._store.clock), intent))
+        return claim if isinstance(claim, Claim) else await self._planned_alone(intent)
+
+    async def _planned_alone(self, intent: EffectIntent) -> Claim:
+        """Record an intent in whose way something stands, or stood a moment ago."""
+        clock = self._store.clock
         async with self._store.transaction() as connection:
-            statement = self._store.insert(EFFECTS).values(self._row(effect_id, intent)).on_conflict_do_nothing()
+            row = new_row(new_id(clock), intent, self._owner, clock.now())
+            statement = self._store.insert(EFFECTS).values(row).on_conflict_do_nothing()
             is_new = (await connection.execute(statement)).rowcount == 1
             await _refuse_reused_id(connection, intent)
             if not is_new:
                 is_new = await self._take_over(connection, intent)
-            row = (await connection.execute(sa.select(EFFECTS).where(*_same_call(intent)))).mappings().one_or_none()
-        if row is None:  # the entry in the way was settled between our two statements
+            found = (await connection.execute(sa.select(EFFECTS).where(*_same_call(intent)))).mappings().one_or_none()
+        if found is None:  # the entry in the way was settled between our two statements
             raise RunConflict("The effect's entry changed at the same time.", metadata={"run_id": intent.run_id})
-        return Claim(entry=_entry(row), is_new=is_new, is_ours=row["owner"] == self._owner)
+        return Claim(entry=_entry(found), is_new=is_new, is_ours=found["owner"] == self._owner)
 
     async def start(self, effect_id: str, approval_id: str = "") -> bool:
         """Record that the call may leave from now on; see `EffectLedger.start`."""
+        if not approval_id:
+            return bool(await self._batches.do(Start(effect_id)))
         async with self._store.transaction() as connection:
             is_started = await self._change(
                 connection,
@@ -92,12 +102,14 @@ class SqlEffectLedger:
                 _COLUMNS.state == EffectState.PLANNED,
                 _COLUMNS.owner == self._owner,
             )
-            if is_started and approval_id:
+            if is_started:
                 await use_approval(connection, approval_id, effect_id, self._store.clock.now())
         return is_started == 1
 
     async def finish(self, effect_id: str, state: EffectState, result_text: str, *, has_left: bool = True) -> bool:
         """Record the outcome; see `EffectLedger.finish`."""
+        if state is not EffectState.FAILED or has_left:
+            return bool(await self._batches.do(Finish(effect_id, state, result_text)))
         async with self._store.transaction() as connection:
             is_finished = await self._change(
                 connection,
@@ -105,7 +117,7 @@ class SqlEffectLedger:
                 _COLUMNS.effect_id == effect_id,
                 _COLUMNS.state.in_(FINISHED_FROM[state]),
             )
-            if is_finished and state is EffectState.FAILED and not has_left:
+            if is_finished:
                 await release_approval(connection, effect_id)
         return is_finished == 1
 
@@ -213,23 +225,13 @@ class SqlEffectLedger:
             row = (await connection.execute(taken)).mappings().one_or_none()
         return None if row is None else _entry(row)
 
-    async def forget_before(self, moment: datetime) -> int:
+    async def forget_before(self, moment: datetime) -> Forgotten:
         """Delete what is settled and old; see `EffectLedger.forget_before`."""
-        old = (
-            sa.select(_COLUMNS.effect_id)
-            .where(_COLUMNS.state.in_(FORGETTABLE), _COLUMNS.updated_at < moment)
-            .limit(DELETED_AT_ONCE)
-        )
-        forgotten = 0
-        while True:
-            async with self._store.transaction() as connection:
-                count = (await connection.execute(sa.delete(EFFECTS).where(_COLUMNS.effect_id.in_(old)))).rowcount
-            forgotten += count
-            if count < DELETED_AT_ONCE:
-                break
-        async with self._store.transaction() as connection:
-            await delete_old_approvals(connection, moment)
-        return forgotten
+        return await sql_retention.forget(self._store, moment)
+
+    async def forgettable_before(self, moment: datetime) -> Forgotten:
+        """Return what would be deleted; see `EffectLedger.forgettable_before`."""
+        return await sql_retention.count_forgettable(self._store, moment)
 
     async def is_available(self) -> bool:
         """Tell whether the store answers now."""
@@ -247,32 +249,6 @@ class SqlEffectLedger:
                 await connection.execute(sa.delete(OWNERS).where(OWNERS.c.owner == self._owner))
         except BackendUnavailable:
             return  # its silence will tell
-
-    def _row(self, effect_id: str, intent: EffectIntent) -> dict[str, object]:
-        now = self._store.clock.now()
-        return {
-            "effect_id": effect_id,
-            "tenant": intent.tenant,
-            "run_id": intent.run_id,
-            "step_id": intent.step_id,
-            "iteration": intent.iteration,
-            "tool": intent.tool,
-            "arguments_hash": intent.arguments_hash,
-            "arguments_text": intent.arguments_text,
-            "idempotency_key": intent.idempotency_key,
-            "approval_id": "",
-            "request_id": intent.request_id,
-            "request_digest": intent.request_digest,
-            "state": EffectState.PLANNED,
-            "is_blocking": True,
-            "owner": self._owner,
-            "planned_at": now,
-            "updated_at": now,
-            "result_text": "",
-            "resolved_by": "",
-            "resolution_comment": "",
-            "resolution_request_id": "",
-        }
 
     async def _take_over(self, connection: AsyncConnection, intent: EffectIntent) -> bool:
         """Mark what a dead process had started as unknown; adopt what it had only planned."""

@@ -86,7 +86,9 @@ async def _migrate(engine: AsyncEngine) -> None:
     SQLite's lock is not fair: of several processes that start at once, and switch the file to WAL, one may find it
     locked for longer than it waits although each of the others was brief. So it asks again.
     """
-    for tries_left in reversed(range(_LOCKED_TRIES)):
+    tries_left = _LOCKED_TRIES
+    while True:
+        tries_left -= 1
         try:
             async with engine.begin() as connection:
                 await migrate(connection)

@@ -6,10 +6,11 @@ import os
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import aiohttp
+from aiohttp.http_exceptions import HttpProcessingError, LineTooLong
 
 from taoloop.action.ports import Reply, TransportFault
 from taoloop.action.transports.egress_guard import REMEDY, EgressForbidden
@@ -41,7 +42,7 @@ class Progress:
     content_type: str = ""
     retry_after: str = ""
     location: str = ""
-    received: bytearray = field(default_factory=bytearray)
+    received: bytes | bytearray = b""
 
     def reply(self) -> Reply:
         """Return what arrived."""
@@ -57,7 +58,7 @@ class Progress:
         """Forget the answer of the request before; that something has left stays true."""
         self.status_code = 0
         self.content_type = self.retry_after = self.location = ""
-        self.received = bytearray()
+        self.received = b""
         self.reused_connection = self.is_queued = False
 
     def fault(self, code: FaultCode, message: str, *, is_retriable: bool = False) -> TransportFault:
@@ -71,6 +72,10 @@ class Progress:
         )
 
 
+LIBRARY_FAILURES: Final = (aiohttp.ClientError, HttpProcessingError, ssl.SSLError, OSError)
+"""Whatever aiohttp raises for a call that it was right to make."""
+
+
 @contextmanager
 def translated(progress: Progress) -> Iterator[None]:
     """Turn a failure of aiohttp into a fault.
@@ -80,11 +85,12 @@ def translated(progress: Progress) -> Iterator[None]:
     """
     try:
         yield
-    except (aiohttp.ClientError, ssl.SSLError, OSError) as exc:
-        raise _fault(exc, progress) from exc
+    except LIBRARY_FAILURES as exc:
+        raise fault_of(exc, progress) from exc
 
 
-def _fault(error: Exception, progress: Progress) -> TransportFault:
+def fault_of(error: Exception, progress: Progress) -> TransportFault:
+    """Return a failure of aiohttp as a fault."""
     if isinstance(error, aiohttp.ClientConnectorError) and isinstance(error.os_error, EgressForbidden):
         return egress_fault(error.os_error.reason)
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
@@ -96,7 +102,7 @@ def _fault(error: Exception, progress: Progress) -> TransportFault:
         return progress.fault(FaultCode.TOOL_UNREACHABLE, message, is_retriable=True)
     if isinstance(error, aiohttp.InvalidURL):
         return progress.fault(FaultCode.TOOL_UNREACHABLE, "The tool's URL cannot be requested.")
-    if isinstance(error, aiohttp.ClientResponseError):
+    if isinstance(error, aiohttp.ClientResponseError | HttpProcessingError):
         return progress.fault(FaultCode.TOOL_PROTOCOL_FAULT, _protocol_cause(error))
     if isinstance(error, aiohttp.ClientPayloadError):
         message = "The body ended before its announced length."
@@ -119,18 +125,18 @@ def _certificate_cause(error: aiohttp.ClientConnectorCertificateError) -> str:
     return _CERTIFICATE_CAUSES.get(code, "its certificate cannot be verified")
 
 
-def exceeds_headers(error: aiohttp.ClientResponseError) -> bool:
+def exceeds_headers(error: Exception) -> bool:
     """Tell whether an answer was refused since its headers are larger, or more, than the client allows."""
     cause: BaseException | None = error
     while cause is not None:
         # The parser has a class of its own for what is too long, and only a text for what is too many.
-        if isinstance(cause, aiohttp.http_exceptions.LineTooLong) or "Too many headers" in str(cause):
+        if isinstance(cause, LineTooLong) or "Too many headers" in str(cause):
             return True
         cause = cause.__cause__
     return False
 
 
-def _protocol_cause(error: aiohttp.ClientResponseError) -> str:
+def _protocol_cause(error: Exception) -> str:
     if exceeds_headers(error):
         return "The tool's headers are larger, or more, than allowed."
     return "The tool did not answer in HTTP."

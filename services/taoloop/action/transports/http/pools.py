@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final, Self
@@ -13,6 +13,7 @@ import aiohttp
 from taoloop.action.egress.rules import host_of, judge_url
 from taoloop.action.transports.egress_guard import Egress, EgressGuard
 from taoloop.action.transports.http.failures import Progress, egress_fault
+from taoloop.action.transports.http.wire import DEFAULT_HEAD, NO_LIMIT, USER_AGENT, HeadLimits, Route
 from taoloop.core.telemetry import names
 from taoloop.core.telemetry.metrics import Metrics
 from taoloop.tools.contract import Pool
@@ -41,18 +42,29 @@ class ToolPool:
         limits: Size and idle time.
         egress: Where connections may go.
         identity: For TLS; None for the system's authorities and no client certificate.
+        head: How large the head of an answer may be.
     """
 
-    def __init__(self, name: str, limits: Pool, egress: Egress, identity: TlsIdentity | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        limits: Pool,
+        egress: Egress,
+        identity: TlsIdentity | None = None,
+        head: HeadLimits = DEFAULT_HEAD,
+    ) -> None:
         self.name = name
+        self.head = head
         self.limits = limits
         self.identity = identity
         self.guard = EgressGuard(egress)
+        self._routes: dict[str, Route] = {}
         self._judged: dict[str, str] = {}
         self._busy = 0
         self._calls = 0
         self._is_retired = False
-        self._session = self._open()
+        self._connector = self._opened()
+        self._session: aiohttp.ClientSession | None = None
 
     @property
     def busy(self) -> int:
@@ -66,11 +78,31 @@ class ToolPool:
 
     @property
     def session(self) -> aiohttp.ClientSession:
-        """The session, each of whose requests is made inside a `PooledCall` of its own."""
+        """The library's client on these connections; each of its requests is made inside a `PooledCall` of its own."""
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=self._connector,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                headers={"User-Agent": USER_AGENT},
+                timeout=NO_LIMIT,
+                auto_decompress=False,
+                trust_env=False,
+                max_line_size=self.head.max_header_bytes,
+                max_field_size=self.head.max_header_bytes,
+                max_headers=self.head.max_headers,
+            )
         return self._session
 
-    def admit(self, url: str, *, is_base: bool) -> None:
-        """Judge a URL before it is requested, each origin once.
+    def connection(self, route: Route) -> Coroutine[Any, Any, aiohttp.connector.Connection]:
+        """Return a connection for the `PooledCall` in whose block this is asked, kept or new.
+
+        Raises:
+            aiohttp.ClientError: None could be made.
+        """
+        return self._connector.connect(route.wanted, [], NO_LIMIT)
+
+    def admit(self, url: str, *, is_base: bool) -> Route:
+        """Return the way to a URL's origin, which is judged before the first request to it.
 
         Args:
             url: Absolute.
@@ -80,14 +112,21 @@ class ToolPool:
             TransportFault: EGRESS_FORBIDDEN.
         """
         origin = "/".join(url.partition("?")[0].split("/", 3)[:3])
+        route = self._routes.get(origin)
+        return self._new_route(origin, is_base=is_base) if route is None else route
+
+    def _new_route(self, origin: str, *, is_base: bool) -> Route:
         if origin not in self._judged:
             if is_base:
                 self.guard.admit_base(host_of(origin))
             if len(self._judged) >= _MAX_JUDGED_ORIGINS:
                 self._judged.clear()  # redirects could name ever new ones
+                self._routes.clear()
             self._judged[origin] = judge_url(origin, self.guard.rules).reason
         if self._judged[origin]:
             raise egress_fault(self._judged[origin])
+        route = self._routes[origin] = Route(origin)
+        return route
 
     async def retire(self) -> None:
         """Close the pool once the calls that use it are over."""
@@ -97,32 +136,34 @@ class ToolPool:
 
     async def aclose(self) -> None:
         """Close every connection."""
-        await self._session.close()
+        if self._session is not None:
+            await self._session.close()
+        await self._connector.close()
+
+    def enter(self) -> None:
+        """Begin a call, which is not cut off when the pool is retired; a `leave` follows."""
+        self._calls += 1
+
+    def leave(self) -> bool:
+        """End a call; tell whether it was the last one of a retired pool, which is then to be closed."""
+        self._calls -= 1
+        return self._is_retired and not self._calls
 
     async def __aenter__(self) -> Self:
-        self._calls += 1
+        self.enter()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._calls -= 1
-        if self._is_retired and not self._calls:
+        if self.leave():
             await self.aclose()
 
-    def _open(self) -> aiohttp.ClientSession:
-        connector = _CountingConnector(
+    def _opened(self) -> _CountingConnector:
+        return _CountingConnector(
             limit=self.limits.size,
             keepalive_timeout=self.limits.idle_timeout_seconds,
             socket_factory=self.guard.make_socket,
             resolver=self.guard.resolver(),
             ssl=self.identity.context if self.identity is not None else True,
-        )
-        return aiohttp.ClientSession(
-            connector=connector,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            headers={"User-Agent": "taoloop"},
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
-            auto_decompress=False,
-            trust_env=False,
         )
 
     def __repr__(self) -> str:
@@ -163,10 +204,12 @@ class ToolPools:
         default: Size and idle time where a contract says nothing.
         egress: Where connections may go.
         metrics: Show the pools' state when they are read.
+        head: How large the head of an answer may be.
     """
 
-    def __init__(self, default: Pool, egress: Egress, metrics: Metrics) -> None:
+    def __init__(self, default: Pool, egress: Egress, metrics: Metrics, head: HeadLimits = DEFAULT_HEAD) -> None:
         self._default = default
+        self._head = head
         self._egress = egress
         self._gauge = metrics.gauge(names.POOL_CONNECTIONS)
         self._pools: dict[str, ToolPool] = {}
@@ -176,6 +219,11 @@ class ToolPools:
     def pools(self) -> Mapping[str, ToolPool]:
         """Tool name → pool, of the tools that were called so far."""
         return self._pools
+
+    def known(self, tool: str) -> ToolPool | None:
+        """Return the pool of a tool that was called before and has no TLS identity of its own."""
+        pool = self._pools.get(tool)
+        return None if pool is None or pool.identity is not None else pool
 
     async def of_tool(self, tool: str, limits: Pool | None, identity: TlsIdentity | None = None) -> ToolPool:
         """Return the tool's pool; one whose TLS identity has changed is replaced and closes after its last call."""
@@ -204,7 +252,7 @@ class ToolPools:
             await pool.aclose()
 
     def _made(self, tool: str, limits: Pool | None, identity: TlsIdentity | None) -> ToolPool:
-        return ToolPool(tool, self._default if limits is None else limits, self._egress, identity)
+        return ToolPool(tool, self._default if limits is None else limits, self._egress, identity, self._head)
 
     def __repr__(self) -> str:
         return f"<ToolPools [{'; '.join(map(repr, self._pools.values()))}]>"
@@ -221,8 +269,8 @@ _call: ContextVar[PooledCall] = ContextVar("taoloop_pooled_call")
 class _CountingConnector(aiohttp.TCPConnector):
     """Tells a `PooledCall` whether it waits for a connection, whether it got one, and a new one or not.
 
-    It gives a call one connection only: after a connection broke, aiohttp repeats GET, HEAD, OPTIONS, TRACE, PUT
-    and DELETE once, unseen, so that a write could take effect twice and a read would be counted once.
+    It gives a call one connection only: after a connection broke, aiohttp's own client repeats GET, HEAD, OPTIONS,
+    TRACE, PUT and DELETE once, unseen, so that a write could take effect twice and a read would be counted once.
     """
 
     async def connect(
@@ -232,7 +280,13 @@ class _CountingConnector(aiohttp.TCPConnector):
         if call.was_sent:
             raise aiohttp.ClientConnectionError("sent before")
         call.progress.is_queued = True
-        connection = await super().connect(req, traces, timeout)
+        connection = await self._get(req.connection_key, traces)
+        if connection is None:
+            connection = await super().connect(req, traces, timeout)
+        while len(connection._protocol or ()):  # noqa: SLF001 - what follows
+            # The server said something on a kept connection before it was asked: the next answer would be that.
+            connection.close()
+            connection = await super().connect(req, traces, timeout)
         call.progress.is_queued = False
         call.progress.reused_connection = not call.has_new_connection
         call.take()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import aiohttp
+from aiohttp import hdrs
+from aiohttp.http import RawResponseMessage
+from aiohttp.http_exceptions import HttpProcessingError
 from opentelemetry.trace import Span, SpanKind
 from yarl import URL
 
@@ -21,14 +24,18 @@ from taoloop.action.transports.http.certificates import ClientCertificates
 from taoloop.action.transports.http.channel import Channel
 from taoloop.action.transports.http.credentials import Authorisation, Credentials
 from taoloop.action.transports.http.decoding import ACCEPTED_ENCODINGS, BodyTooLarge, EncodingBroken
-from taoloop.action.transports.http.failures import Progress, exceeds_headers, translated
+from taoloop.action.transports.http.failures import LIBRARY_FAILURES, Progress, exceeds_headers, fault_of, translated
 from taoloop.action.transports.http.pools import PooledCall, ToolPool, ToolPools
 from taoloop.action.transports.http.sending import read_body
+from taoloop.action.transports.http.time_limits import TimeLimits
+from taoloop.action.transports.http.wire import HeadLimits, Route, drop, exchanged
 from taoloop.action.transports.http_request import (
     HttpRequest,
     RequestRefused,
     SentKey,
     build_request,
+    build_url,
+    is_url_alone,
     path_template,
     placed_names,
     with_base,
@@ -56,6 +63,8 @@ class _Prepared:
     span_name: str
     attributes: Mapping[Attribute, str | int | None]
     placed: frozenset[str]
+    is_url_alone: bool
+    method: str
 
 
 class AiohttpTransport:
@@ -70,6 +79,9 @@ class AiohttpTransport:
         telemetry: Counts what was refused and makes the client span that the tool's own trace hangs on.
         egress: Where connections may go; None for public addresses and what the bases name as addresses.
         clock: Tells the age of access tokens; None for the system's.
+
+    Attributes:
+        limit_bytes: Largest decoded body of a tool's answer.
     """
 
     def __init__(
@@ -82,11 +94,12 @@ class AiohttpTransport:
         egress: Egress | None = None,
         clock: Clock | None = None,
     ) -> None:
-        self._settings = settings
+        self.limit_bytes = settings.max_response_bytes
         self._contracts: dict[str, _Prepared] = {}
         self._bases = bases
         default = Pool(size=settings.pool_size, idle_timeout_seconds=settings.pool_idle_timeout_seconds)
-        self._pools = ToolPools(default, egress or Egress(), telemetry.metrics)
+        heads = HeadLimits(max_header_bytes=settings.max_header_bytes, max_headers=settings.max_headers)
+        self._pools = ToolPools(default, egress or Egress(), telemetry.metrics, heads)
         tokens = AccessTokens(clock or SystemClock())
         self._credentials = Credentials(secrets, bases, tokens)
         self._certificates = ClientCertificates(secrets)
@@ -96,6 +109,7 @@ class AiohttpTransport:
         self._forbidden = telemetry.metrics.counter(names.EGRESS_REFUSED)
         self._token_requests = telemetry.metrics.counter(names.TOKEN_REQUESTS)
         self._tracing = telemetry.tracing
+        self._limits = TimeLimits()
 
     @property
     def pools(self) -> ToolPools:
@@ -109,9 +123,9 @@ class AiohttpTransport:
         contract allows, and once on a 401 to an access token, which may have aged.
         """
         prepared = self._prepared(call.contract)
-        built = _request(prepared, call)
+        request = _request(prepared, call)
         with self._tracing.span(prepared.span_name, prepared.attributes, kind=SpanKind.CLIENT) as span:
-            request = _traced(built, call.thought_id, span)
+            _trace(request, call.thought_id, span)
             if not span.is_recording():
                 return await self._bounded(call, prepared.template, request)
             if call.resend_count:
@@ -123,6 +137,7 @@ class AiohttpTransport:
 
     async def aclose(self) -> None:
         """Close every pool."""
+        self._limits.close()
         await self._pools.aclose()
 
     def _prepared(self, contract: ToolContract) -> _Prepared:
@@ -133,7 +148,16 @@ class AiohttpTransport:
             placed = frozenset(placed_names(template))
             path = path_template(template.url)
             span_name = names.http_span(template.method.upper(), path)
-            prepared = _Prepared(contract, template, path, span_name, _attributes(contract, template, path), placed)
+            prepared = _Prepared(
+                contract,
+                template,
+                path,
+                span_name,
+                _attributes(contract, template, path),
+                placed,
+                is_url_alone(template),
+                template.method.upper(),
+            )
             self._contracts[contract.name] = prepared
         return prepared
 
@@ -147,16 +171,27 @@ class AiohttpTransport:
             raise TransportFault(FaultCode.TOOL_UNREACHABLE, _sentence(exc.message), may_have_left=False) from exc
 
     async def _bounded(self, call: ToolCall, template: HttpTransport, request: HttpRequest) -> Reply:
-        progress = Progress()
+        progress, contract = Progress(), call.contract
         try:
-            async with asyncio.timeout(call.timeout_seconds):
-                with translated(progress):
-                    return await self._authorised(call, template, request, progress)
+            with self._limits.within(call.timeout_seconds):
+                try:
+                    if template.auth is not None:
+                        return await self._authorised(call, template.auth, request, progress)
+                    # Only a change of TLS identity retires a pool: one without any need not be held.
+                    pool = self._pools.known(contract.name) or await self._pools.of_tool(contract.name, contract.pool)
+                    if template.redirects is not Redirects.NONE:
+                        async with pool:
+                            return await _Exchange(self, call, template.redirects, pool, progress).run(request)
+                    route = pool.admit(request.url, is_base=True)
+                    await self.send(pool, route, request, progress, self.limit_bytes)
+                    return progress.reply()
+                except LIBRARY_FAILURES as exc:
+                    raise fault_of(exc, progress) from exc
         except TimeoutError as exc:
             raise self._timed_out(call, progress) from exc
         except TransportFault as fault:
             if fault.code in {FaultCode.EGRESS_FORBIDDEN, FaultCode.REDIRECT_FORBIDDEN}:
-                self._forbidden.labels(tool=call.contract.name, reason=str(fault.code).lower()).inc()
+                self._forbidden.labels(tool=contract.name, reason=str(fault.code).lower()).inc()
             raise
 
     def _timed_out(self, call: ToolCall, progress: Progress) -> TransportFault:
@@ -168,17 +203,12 @@ class AiohttpTransport:
         what = "The answer did not end" if progress.status_code else "No answer came"
         return progress.fault(FaultCode.TOOL_TIMEOUT, f"{what} within {seconds}.", is_retriable=True)
 
-    async def _authorised(
-        self, call: ToolCall, template: HttpTransport, request: HttpRequest, progress: Progress
-    ) -> Reply:
-        contract = call.contract
-        if template.auth is None:
-            async with await self._pools.of_tool(contract.name, contract.pool) as pool:
-                pool.admit(request.url, is_base=True)
-                return await _Exchange(self, call, template.redirects, pool, progress).run(request)
-        async with self.channel(contract.name, request.url, template.auth, contract.pool) as channel:
+    async def _authorised(self, call: ToolCall, auth: Auth, request: HttpRequest, progress: Progress) -> Reply:
+        contract, http = call.contract, call.contract.http
+        assert http is not None
+        async with self.channel(contract.name, request.url, auth, contract.pool) as channel:
             first = await channel.authorise()
-            exchange = _Exchange(self, call, template.redirects, channel.pool, progress)
+            exchange = _Exchange(self, call, http.redirects, channel.pool, progress)
             reply = await exchange.run(first.applied(request))
             if reply.status_code != 401 or not channel.forget(first):
                 return reply
@@ -206,8 +236,8 @@ class AiohttpTransport:
         progress = Progress()
         try:
             with translated(progress):
-                pool.admit(request.url, is_base=True)
-                await self.send(pool, request, progress, _MAX_TOKEN_RESPONSE_BYTES)
+                route = pool.admit(request.url, is_base=True)
+                await self.send(pool, route, request, progress, _MAX_TOKEN_RESPONSE_BYTES)
             token = read_token(progress.status_code, bytes(progress.received))
         except TransportFault as fault:
             outcome(tool=pool.name, outcome="failed").inc()
@@ -218,57 +248,50 @@ class AiohttpTransport:
         outcome(tool=pool.name, outcome="fetched").inc()
         return token
 
-    async def send(self, pool: ToolPool, request: HttpRequest, progress: Progress, limit_bytes: int) -> None:
+    async def send(
+        self, pool: ToolPool, route: Route, request: HttpRequest, progress: Progress, limit_bytes: int
+    ) -> None:
         """Send a request once and read the answer into `progress`, decoded.
 
         Raises:
             TransportFault: The body is too large, or not in its encoding.
-            aiohttp.ClientError: Whatever else went wrong.
+            aiohttp.ClientError: The connection broke, or none could be made.
+            HttpProcessingError: The answer is no HTTP.
         """
-        progress.begin_hop()
+        head = route.head(request)
         with PooledCall(pool, progress):
-            async with pool.session.request(
-                request.method,
-                URL(request.url, encoded=True),
-                headers=request.headers,
-                data=request.body,
-                allow_redirects=False,
-            ) as response:
-                self.watch(response.headers)
-                progress.status_code = response.status
-                progress.content_type = _media_type(response.headers.get("Content-Type", ""))
-                progress.retry_after = response.headers.get("Retry-After", "")
-                progress.location = response.headers.get("Location", "")
-                try:
-                    await read_body(response, progress, limit_bytes)
-                except BodyTooLarge as exc:
-                    self._refused.labels(tool=pool.name, limit="max_response_bytes").inc()
-                    response.close()
-                    raise progress.fault(FaultCode.RESPONSE_TOO_LARGE, str(exc)) from exc
-                except EncodingBroken as exc:
-                    response.close()
-                    message = f"The body's encoding is broken: {exc}."
-                    raise progress.fault(FaultCode.RESPONSE_MALFORMED, message) from exc
+            connection = await pool.connection(route)
+            try:
+                message, content = await exchanged(connection, request.method, head, request.body, pool.head)
+                self.watch(message.headers)
+                encoding = _see(message, progress)
+                await read_body(content, encoding, progress, limit_bytes)
+            except BaseException as exc:
+                drop(connection)
+                failure = self._failure(exc, pool, progress)
+                if failure is not None:
+                    raise failure from exc
+                raise
+            connection.release()
+
+    def _failure(self, error: BaseException, pool: ToolPool, progress: Progress) -> TransportFault | None:
+        """Count what broke an exchange; return its fault where the answer itself is at fault."""
+        if isinstance(error, BodyTooLarge):
+            self._refused.labels(tool=pool.name, limit="max_response_bytes").inc()
+            return progress.fault(FaultCode.RESPONSE_TOO_LARGE, str(error))
+        if isinstance(error, EncodingBroken):
+            return progress.fault(FaultCode.RESPONSE_MALFORMED, f"The body's encoding is broken: {error}.")
+        if isinstance(error, HttpProcessingError) and exceeds_headers(error):
+            self._refused.labels(tool=pool.name, limit="response_headers").inc()
+        has_no_answer = progress.reused_connection and not progress.status_code
+        if isinstance(error, aiohttp.ClientConnectionError) and has_no_answer:
+            # Server and client may both give up an idle connection. Whether the request may be sent again is for the
+            # one layer that repeats: it is counted here, never made up for.
+            self._stale.labels(tool=pool.name).inc()
+        return None
 
     def watch(self, headers: Mapping[str, str]) -> None:
         """See the headers of each answer: for those who study a server, nothing here."""
-
-    async def exchange(self, pool: ToolPool, request: HttpRequest, progress: Progress) -> None:
-        """Send a tool's request; a kept connection that turned out to be closed is counted, never made up for here.
-
-        Server and client may both give up an idle connection. Whether the request may be sent again is for the
-        one layer that repeats.
-        """
-        try:
-            await self.send(pool, request, progress, self._settings.max_response_bytes)
-        except aiohttp.ClientResponseError as exc:
-            if exceeds_headers(exc):
-                self._refused.labels(tool=pool.name, limit="response_headers").inc()
-            raise
-        except aiohttp.ClientConnectionError:
-            if progress.reused_connection and not progress.status_code:
-                self._stale.labels(tool=pool.name).inc()
-            raise
 
     def __repr__(self) -> str:
         return f"AiohttpTransport(pools={self._pools!r})"
@@ -307,15 +330,17 @@ class _Exchange:
     async def run(self, request: HttpRequest) -> Reply:
         """Return the answer that is no redirect, or any answer when none is followed."""
         progress, pool = self._progress, self._pool
+        route = pool.admit(request.url, is_base=True)
         for _ in range(MAX_REDIRECTS + 1):
-            await self._transport.exchange(pool, request, progress)
+            progress.begin_hop()
+            await self._transport.send(pool, route, request, progress, self._transport.limit_bytes)
             is_redirect = progress.status_code in REDIRECT_STATUSES and self._redirects is not Redirects.NONE
             if not is_redirect:
                 return progress.reply()
-            request, pool = self._next(request, pool)
+            request, pool, route = self._next(request, pool)
         raise self._forbidden(f"there were more than {MAX_REDIRECTS}")
 
-    def _next(self, request: HttpRequest, pool: ToolPool) -> tuple[HttpRequest, ToolPool]:
+    def _next(self, request: HttpRequest, pool: ToolPool) -> tuple[HttpRequest, ToolPool, Route]:
         hop = Hop(
             method=request.method,
             url=request.url,
@@ -331,26 +356,36 @@ class _Exchange:
             pool = self._transport.pools.elsewhere(contract.name, contract.pool)
             _log.info("credentials_dropped", tool=contract.name, headers=", ".join(decision.dropped)[:200])
         try:
-            pool.admit(decision.url, is_base=False)
+            route = pool.admit(decision.url, is_base=False)
         except TransportFault as fault:
             raise self._forbidden(fault.message.rstrip(".")) from fault
         body = request.body if decision.keeps_body else None
-        return HttpRequest(method=decision.method, url=decision.url, headers=dict(decision.headers), body=body), pool
+        headers = dict(decision.headers)
+        return HttpRequest(method=decision.method, url=decision.url, headers=headers, body=body), pool, route
 
     def _forbidden(self, reason: str) -> TransportFault:
         return self._progress.fault(FaultCode.REDIRECT_FORBIDDEN, f"A redirect was not followed: {reason}.")
 
 
 def _request(prepared: _Prepared, call: ToolCall) -> HttpRequest:
+    arguments = call.arguments
+    if prepared.is_url_alone and not call.idempotency_key and prepared.placed.issuperset(arguments):
+        try:
+            url = build_url(prepared.template.url, arguments)
+        except RequestRefused as exc:
+            raise _refused(exc) from exc
+        return HttpRequest(method=prepared.method, url=url, headers={}, body=None)
     place = call.contract.idempotency
     key = SentKey(place, call.idempotency_key) if place is not None and call.idempotency_key else None
     try:
-        return build_request(prepared.template, call.arguments, key, prepared.placed)
+        return build_request(prepared.template, arguments, key, prepared.placed)
     except RequestRefused as exc:
-        pointer = pointers.join(exc.parameter) if exc.parameter else ""
-        raise TransportFault(
-            FaultCode.INVALID_PARAMETER, _sentence(exc.message), may_have_left=False, pointer=pointer
-        ) from exc
+        raise _refused(exc) from exc
+
+
+def _refused(error: RequestRefused) -> TransportFault:
+    pointer = pointers.join(error.parameter) if error.parameter else ""
+    return TransportFault(FaultCode.INVALID_PARAMETER, _sentence(error.message), may_have_left=False, pointer=pointer)
 
 
 def _attributes(contract: ToolContract, template: HttpTransport, path: str) -> Mapping[Attribute, str | int | None]:
@@ -370,16 +405,29 @@ def _attributes(contract: ToolContract, template: HttpTransport, path: str) -> M
     }
 
 
-def _traced(request: HttpRequest, thought_id: str, span: Span) -> HttpRequest:
-    headers = {**request.headers, "X-Request-ID": thought_id, **tracing.headers_of(span)}
+def _trace(request: HttpRequest, thought_id: str, span: Span) -> None:
+    """Add what ties the request to its thought and its trace."""
+    headers = request.headers
+    headers["X-Request-ID"] = thought_id
+    headers.update(tracing.headers_of(span))
     headers["X-Trace-ID"] = tracing.trace_id_of(span)
     headers.setdefault("Accept-Encoding", ACCEPTED_ENCODINGS)
-    return HttpRequest(method=request.method, url=request.url, headers=headers, body=request.body)
+
+
+def _see(message: RawResponseMessage, progress: Progress) -> str:
+    """Note the head of an answer; return the encoding of its body."""
+    find = message.headers.get
+    progress.status_code = message.code
+    progress.content_type = _media_type(find(hdrs.CONTENT_TYPE, ""))
+    progress.retry_after = find(hdrs.RETRY_AFTER, "")
+    progress.location = find(hdrs.LOCATION, "")
+    return find(hdrs.CONTENT_ENCODING, "")
 
 
 def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
+@lru_cache(maxsize=1024)
 def _media_type(header: str) -> str:
     return header.partition(";")[0].strip().lower()

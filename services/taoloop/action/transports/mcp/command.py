@@ -232,11 +232,11 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
 
 
 async def _has_ended(process: asyncio.subprocess.Process) -> bool:
-    try:
-        await asyncio.wait_for(process.wait(), FAREWELL_SECONDS)
-    except TimeoutError:
-        return False
-    return True
+    async with asyncio.TaskGroup() as group:
+        waiting = group.create_task(process.wait(), name="mcp-farewell")
+        ended, _ = await asyncio.wait([waiting], timeout=FAREWELL_SECONDS)
+        waiting.cancel()
+    return bool(ended)
 
 
 def _signal_group(process: asyncio.subprocess.Process, signal_number: int) -> None:

@@ -103,7 +103,9 @@ class PostgresqlDatabase:
         try:
             yield connection
         finally:
-            await self._pool.release(connection, timeout=_CLEANING_SECONDS)
+            # What the statement came to is known by now; a connection that cannot be cleaned is ended by the pool.
+            with suppress(asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+                await self._pool.release(connection, timeout=_CLEANING_SECONDS)
 
     async def retire(self) -> None:
         """Close each connection when its statement has ended."""

@@ -27,6 +27,7 @@ from taoloop.evaluation.cases.model import Adapter
 
 ADAPTERS: Final[Mapping[str, Adapter]] = {
     "llm_output": texts.LLM_OUTPUT,
+    "chat_response": texts.CHAT_RESPONSE,
     "tool_args": texts.TOOL_ARGS,
     "jsonl_roundtrip": texts.JSONL_ROUNDTRIP,
     "plan": checks.PLAN,

@@ -9,7 +9,7 @@ from taoloop.core import exact_json
 from taoloop.core.exact_json import JsonSyntaxError, JsonValue
 from taoloop.evaluation.cases.adapters.refusing import rejected
 from taoloop.evaluation.cases.model import Adapter, CaseInput, Said, Unsupported
-from taoloop.plan.json_form import plan_from_json
+from taoloop.plan.form.json_form import plan_from_json
 from taoloop.plan.resolve import Resolution, ResolveContext, StepResult, resolve_step
 from taoloop.tools.schemas import CompiledSchema
 from taoloop.tools.signature import Trust

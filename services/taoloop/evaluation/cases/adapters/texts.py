@@ -4,26 +4,59 @@ from __future__ import annotations
 
 from taoloop.core import exact_json
 from taoloop.core.exact_json import JsonEncodeError
-from taoloop.evaluation.cases.adapters.refusing import rejected
+from taoloop.evaluation.cases.adapters.refusing import listed, rejected
 from taoloop.evaluation.cases.model import Adapter, CaseInput, Said, Unsupported
-from taoloop.thought.parsing import ReplyRefused, read_reply
-from taoloop.tools.arguments import ArgumentsRefused, read_arguments
+from taoloop.thought.parsing import (
+    CallArgumentsRefused,
+    ChatMessageText,
+    Reply,
+    ReplyFault,
+    ReplyRefused,
+    read_call_arguments,
+    read_message,
+)
+from taoloop.tools.arguments import ArgumentsRefused
 from taoloop.tools.schemas import CompiledSchema, SchemaRefused
 
 
 def _reply(case_input: CaseInput) -> Said:
     if "text" not in case_input:
         raise Unsupported("how text_gen builds a text is not described")
+    return _message(ChatMessageText(content=case_input["text"], finish_reason=case_input.get("finish_reason") or ""))
+
+
+def _chat(case_input: CaseInput) -> Said:
+    content = case_input.get("content")
+    if not isinstance(content, str | None):
+        raise Unsupported("content is neither a text nor null")
+    return _message(
+        ChatMessageText(
+            content=content,
+            reasoning=case_input.get("reasoning_content") or case_input.get("reasoning") or "",
+            tool_calls=listed(case_input.get("tool_calls") or [], "tool_calls"),
+            finish_reason=case_input.get("finish_reason") or "",
+        )
+    )
+
+
+def _message(message: ChatMessageText) -> Said:
     try:
-        value = read_reply(case_input["text"] or "", case_input.get("finish_reason") or "")
+        return _said(read_message(message))
     except ReplyRefused as refused:
         return rejected(refused.fault, message=str(refused))
-    return {"outcome": "parsed", "value": value, "repaired": False}
+
+
+def _said(reply: Reply) -> Said:
+    what: Said = {"outcome": "parsed", "repaired": reply.is_repaired, "repairs": sorted(reply.repairs)}
+    what |= {"reasoning": list(reply.reasoning)}
+    if reply.calls:
+        return what | {"calls": [{"name": call.name, "args": call.args} for call in reply.calls]}
+    return what | {"value": reply.value}
 
 
 def _arguments(case_input: CaseInput) -> Said:
     try:
-        read = read_arguments(CompiledSchema.compile(case_input["schema"]), case_input["args_text"] or "")
+        read = read_call_arguments(CompiledSchema.compile(case_input["schema"]), case_input["args_text"] or "")
     except SchemaRefused as refused:
         return rejected(refused.faults[0].code)
     except ArgumentsRefused as refused:
@@ -35,7 +68,9 @@ def _refused_arguments(refused: ArgumentsRefused) -> Said:
     includes = ["schema"] if refused.schema is not None else []
     if refused.syntax is not None:
         includes += ["position"] if refused.syntax.line and refused.syntax.column else []
-        return rejected("MALFORMED_ARGUMENTS", includes=includes, message=str(refused))
+        fault = refused.fault if isinstance(refused, CallArgumentsRefused) else ReplyFault.MALFORMED_JSON
+        code = fault if fault in _TELLING else "MALFORMED_ARGUMENTS"
+        return rejected(code, includes=includes, message=str(refused))
     paths = [violation.pointer for violation in refused.violations]
     said = rejected("INVALID_ARGUMENTS", includes=includes, message=str(refused), paths=paths)
     return said | ({"path": paths[0]} if paths else {})
@@ -50,6 +85,18 @@ def _line(case_input: CaseInput) -> Said:
     return {"lines": len(line.splitlines()), "equal": exact_json.equal(exact_json.loads(line), value)}
 
 
+_TELLING = frozenset(
+    {
+        ReplyFault.NON_FINITE_NUMBER,
+        ReplyFault.DUPLICATE_KEY,
+        ReplyFault.NESTING_TOO_DEEP,
+        ReplyFault.INVALID_UNICODE,
+        ReplyFault.AMBIGUOUS_JSON,
+    }
+)
 LLM_OUTPUT = Adapter(feed=_reply, required=("text|text_gen",), optional=("finish_reason",))
+CHAT_RESPONSE = Adapter(
+    feed=_chat, required=("content",), optional=("reasoning_content", "reasoning", "finish_reason", "tool_calls")
+)
 TOOL_ARGS = Adapter(feed=_arguments, required=("schema", "args_text"))
 JSONL_ROUNDTRIP = Adapter(feed=_line, required=("value",))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import zoneinfo
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
-from taoloop.core import pointers
 from taoloop.core.exact_json import ABSENT, JsonValue
-from taoloop.tools import formats, output_schema, placeholders
-from taoloop.tools.contract import NormaliseAs, NormaliseRule, ToolContract
+from taoloop.tools import formats, placeholders
+from taoloop.tools.contract import ToolContract
 from taoloop.tools.loading.checks.faults import ContractFault, dotted, rule_faults
+from taoloop.tools.loading.checks.observing import observe_faults, output_of
 from taoloop.tools.loading.checks.policies import policy_faults
 from taoloop.tools.loading.checks.requests import request_faults
 from taoloop.tools.loading.checks.statements import statement_faults
@@ -53,13 +52,10 @@ def _faults_by_schema(contract: ToolContract) -> Iterator[ContractFault]:
     yield from _parameter_faults(contract)
     yield from request_faults(contract)
     yield from statement_faults(contract)
-    derived = output_schema.derive(contract.response, contract.observe.normalise)
-    for problem in derived.problems:
-        pointer = f"/spec/observe/normalise/{problem.index}/field"
-        yield ContractFault(pointer, "NORMALISE_FIELD", problem.message, "Name a field of the response schema.")
-    yield from _normalise_faults(contract)
+    derived = output_of(contract)
+    yield from observe_faults(contract, derived)
     if not derived.problems:
-        yield from _output_faults(contract, derived.schema)
+        yield from _answer_faults(contract, _json(derived.schema))
 
 
 def _schema_faults(schema: Any, pointer: str) -> Iterator[ContractFault]:
@@ -129,59 +125,12 @@ def _content_faults(node: Mapping[str, Any], place: str) -> Iterator[ContractFau
         yield ContractFault(pointer, "CONTENT", "x-taoloop-content stands at what is no text", "Move it to the text.")
 
 
-def _normalise_faults(contract: ToolContract) -> Iterator[ContractFault]:
-    for index, rule in enumerate(contract.observe.normalise):
-        pointer = f"/spec/observe/normalise/{index}"
-        if rule.enum is not None and rule.convert is not None:
-            yield ContractFault(pointer, "NORMALISE", "enum and as stand together", "Keep one of the two.")
-        if rule.enum is not None:
-            yield from _enum_faults(contract, rule, pointer + "/enum")
-        if rule.convert is not None:
-            yield from _convert_faults(contract, rule, pointer + "/as")
-        if rule.time_zone and rule.convert is None:
-            cause = "time_zone stands without as"
-            yield ContractFault(pointer + "/time_zone", "NORMALISE", cause, "Add as: datetime or remove it.")
-        if rule.time_zone and not _is_zone(rule.time_zone):
-            cause = f"{rule.time_zone!r} is no IANA time zone"
-            yield ContractFault(pointer + "/time_zone", "TIME_ZONE", cause, "Use a name such as Asia/Shanghai or UTC.")
-
-
-def _enum_faults(contract: ToolContract, rule: NormaliseRule, pointer: str) -> Iterator[ContractFault]:
-    shape = types_at(_json(contract.response), rule.field)
-    if shape is None or rule.enum is None:
-        return
-    known = None if shape.values is None else {str(value) for value in shape.values}
-    for key in rule.enum:
-        if known is not None and key not in known:
-            cause = f"the response schema does not list the value {key!r}"
-            yield ContractFault(pointer + pointers.join(key), "ENUM_KEY", cause, "Map values that the tool sends.")
-    for value in sorted((known or set()) - set(rule.enum)):
-        cause = f"the value {value!r} of the response schema is not mapped"
-        yield ContractFault(pointer, "ENUM_INCOMPLETE", cause, f"Map {value} too.", is_warning=True)
-
-
-def _convert_faults(contract: ToolContract, rule: NormaliseRule, pointer: str) -> Iterator[ContractFault]:
-    shape = types_at(_json(contract.response), rule.field)
-    wanted = {"string", "integer", "number"} if rule.convert is NormaliseAs.DATETIME else {"string"}
-    if shape is not None and not shape.types & wanted:
-        cause = f"a field of type {' or '.join(sorted(shape.types))} is no {rule.convert}"
-        yield ContractFault(pointer, "NORMALISE_TYPE", cause, "Convert another field, or correct the response schema.")
-
-
-def _output_faults(contract: ToolContract, schema: Mapping[str, Any] | bool) -> Iterator[ContractFault]:
-    output = _json(schema)
-    for pointer in contract.observe.known:
-        if types_at(output, pointer) is None:
-            place = "/spec/observe/known" + pointers.join(pointer)
-            yield _no_output(place, pointer)
-    for index, pointer in enumerate(contract.observe.expose or ()):
-        if _output_at(output, pointer) is False:
-            yield _no_output(f"/spec/observe/expose/{index}", pointer)
+def _answer_faults(contract: ToolContract, output: JsonValue) -> Iterator[ContractFault]:
     for language, sentence in contract.answer.items():
-        yield from _answer_faults(contract, output, sentence, f"/spec/answer/{language}")
+        yield from _sentence_faults(contract, output, sentence, f"/spec/answer/{language}")
 
 
-def _answer_faults(contract: ToolContract, output: JsonValue, sentence: str, pointer: str) -> Iterator[ContractFault]:
+def _sentence_faults(contract: ToolContract, output: JsonValue, sentence: str, pointer: str) -> Iterator[ContractFault]:
     for name in dict.fromkeys(placeholders.names(sentence)):
         root, _, rest = name.partition(".")
         schema = {"arguments": dict(contract.parameters), "data": output}.get(root)
@@ -191,26 +140,6 @@ def _answer_faults(contract: ToolContract, output: JsonValue, sentence: str, poi
     if placeholders.leftovers(sentence):
         cause = "braces stand in the text that are no placeholder"
         yield ContractFault(pointer, "STRAY_BRACES", cause, "Write {arguments.NAME} or {data.NAME}.", is_warning=True)
-
-
-def _no_output(place: str, pointer: str) -> ContractFault:
-    cause = f"the output after normalising has no {pointer or '(root)'}"
-    return ContractFault(place, "UNKNOWN_OUTPUT", cause, "Use a pointer into the output, with the renamed fields.")
-
-
-def _output_at(output: JsonValue, pointer: str) -> bool:
-    try:
-        return types_at(output, pointer) is not None
-    except pointers.PointerSyntaxError:
-        return False
-
-
-def _is_zone(name: str) -> bool:
-    try:
-        zoneinfo.ZoneInfo(name)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        return False
-    return True
 
 
 def _json(schema: Mapping[str, Any] | bool) -> JsonValue:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from taoloop.core import pointers
 from taoloop.core.exact_json import JsonValue
 from taoloop.tools import output_schema, placeholders
-from taoloop.tools.contract import ToolContract
+from taoloop.tools.contract import MAX_STAND_INS, JobTransport, ToolContract
 from taoloop.tools.loading.checks.faults import ContractFault, dotted, text_faults
 from taoloop.tools.schema_paths import Shape, incompatibility, is_compatible, types_at
 from taoloop.tools.signature import Effect, Reach, Trust
@@ -54,10 +54,10 @@ def _fallback_faults(
     contract: ToolContract, target: ToolContract, tools: Mapping[str, ToolContract]
 ) -> Iterator[ContractFault]:
     pointer = "/spec/fallback/tool"
-    cycle = _cycle(contract.name, tools)
-    if cycle:
-        cause = f"the fallbacks turn in a circle: {' → '.join(cycle)}"
-        yield ContractFault(pointer, "FALLBACK_CYCLE", cause, "Let the chain end.")
+    yield from _chain_faults(contract.name, tools)
+    if isinstance(target.transport, JobTransport):
+        cause = f"{target.name} is a job, whose handle nobody could use: the plan knows this tool alone"
+        yield ContractFault(pointer, "FALLBACK_JOB", cause, "Name a tool that answers at once.")
     if not target.effect.is_within(contract.effect):
         cause = f"{target.name} has the effect {target.effect}, stronger than {contract.effect}"
         yield ContractFault(pointer, "FALLBACK_EFFECT", cause, "Name a tool that changes no more.")
@@ -73,17 +73,27 @@ def _fallback_faults(
     yield from _argument_faults(contract, target, template, "/spec/fallback")
 
 
-def _cycle(name: str, tools: Mapping[str, ToolContract]) -> tuple[str, ...]:
-    """Return the circle of fallbacks through this tool, beginning and ending with it; empty if there is none."""
+def _chain_faults(name: str, tools: Mapping[str, ToolContract]) -> Iterator[ContractFault]:
+    """Yield what is wrong with the chain of fallbacks that begins at a tool."""
+    chain = _chain(name, tools)
+    shown = " → ".join(chain)
+    if len(chain) > 1 and chain[-1] == name:
+        cause = f"the fallbacks turn in a circle: {shown}"
+        yield ContractFault("/spec/fallback/tool", "FALLBACK_CYCLE", cause, "Let the chain end.")
+    elif len(set(chain)) - 1 > MAX_STAND_INS:
+        cause = f"the chain of fallbacks is too long, {MAX_STAND_INS} tools are tried at most: {shown}"
+        yield ContractFault("/spec/fallback/tool", "FALLBACK_CHAIN", cause, "Let the chain end earlier.")
+
+
+def _chain(name: str, tools: Mapping[str, ToolContract]) -> tuple[str, ...]:
+    """Return a tool and its fallbacks in turn, up to the first that comes a second time."""
     chain = [name]
-    while True:
+    while chain[-1] not in chain[:-1]:
         tool = tools.get(chain[-1])
-        following = None if tool is None or tool.fallback is None else tool.fallback.tool
-        if following is None or (following in chain and following != name):
-            return ()
-        chain.append(following)
-        if following == name:
-            return tuple(chain)
+        if tool is None or tool.fallback is None:
+            break
+        chain.append(tool.fallback.tool)
+    return tuple(chain)
 
 
 def _output_faults(contract: ToolContract, target: ToolContract) -> Iterator[ContractFault]:
@@ -126,6 +136,9 @@ def _reconcile_faults(contract: ToolContract, target: ToolContract) -> Iterator[
     if target.effect is not Effect.READ:
         cause = f"{target.name} has the effect {target.effect}, and a look-up must change nothing"
         yield ContractFault("/spec/reconcile/tool", "RECONCILE_EFFECT", cause, "Name a tool that reads.")
+    if isinstance(target.transport, JobTransport):
+        cause = f"{target.name} is a job, and nobody would come back for what it finds"
+        yield ContractFault("/spec/reconcile/tool", "RECONCILE_JOB", cause, "Name a tool that answers at once.")
     template = None if contract.reconcile is None else contract.reconcile.arguments
     also = (IDEMPOTENCY_KEY,) if contract.idempotency is not None else ()
     yield from _argument_faults(contract, target, template, "/spec/reconcile", also=also)
@@ -189,5 +202,5 @@ def _constant_faults(target: ToolContract, name: str, value: JsonValue, place: s
 
 
 def _output(contract: ToolContract) -> JsonValue:
-    schema = output_schema.derive(contract.response, contract.observe.normalise).schema
+    schema = output_schema.derive(contract.response, contract.observe).schema
     return schema if isinstance(schema, bool) else dict(schema)

@@ -17,6 +17,16 @@ _ONE_PARAMETER = {
 }
 
 
+_JOB = {
+    "create": {"method": "POST", "url": "{{base.orders}}/tasks/{order_id}"},
+    "query": {"method": "GET", "url": "{{base.orders}}/tasks/{job.id}"},
+    "id": "/id",
+    "status": "/state",
+    "states": {"pending": "p", "running": "r", "succeeded": "s", "failed": "f"},
+    "total": "30s",
+}
+
+
 def _with_fallback(**arguments: Any) -> dict[str, Any]:
     return document(spec__fallback={"tool": "stand_in", **arguments})
 
@@ -156,6 +166,27 @@ def test_other_peoples_text_in_the_place_of_trusted_data_is_a_warning(tmp_path: 
 def test_a_circle_of_fallbacks_is_found_at_each_of_its_tools_and_nowhere_else(tmp_path: Path) -> None:
     chain = [document(name, spec__fallback={"tool": after}) for name, after in ("ab", "bc", "cb")]
     assert errors(tmp_path, *chain) == [("FALLBACK_CYCLE", "/spec/fallback/tool")] * 2
+
+
+def test_a_chain_of_fallbacks_longer_than_is_tried_is_found_where_it_begins(tmp_path: Path) -> None:
+    chain = [document(name, spec__fallback={"tool": after}) for name, after in ("ab", "bc", "cd", "de")]
+    assert errors(tmp_path, *chain, document("e")) == [("FALLBACK_CHAIN", "/spec/fallback/tool")]
+
+
+def test_a_chain_of_fallbacks_that_is_tried_to_its_end_is_let_through(tmp_path: Path) -> None:
+    chain = [document(name, spec__fallback={"tool": after}) for name, after in ("ab", "bc", "cd")]
+    assert errors(tmp_path, *chain, document("d")) == []
+
+
+def test_a_job_stands_in_for_no_tool(tmp_path: Path) -> None:
+    job = document("stand_in", spec__transport={"job": _JOB})
+    assert errors(tmp_path, _with_fallback(), job) == [("FALLBACK_JOB", "/spec/fallback/tool")]
+
+
+def test_a_job_looks_no_outcome_up(tmp_path: Path) -> None:
+    write = writing(spec__reconcile={"tool": "stand_in", "took_place": _TOOK_PLACE})
+    job = document("stand_in", spec__transport={"job": _JOB})
+    assert errors(tmp_path, write, job) == [("RECONCILE_JOB", "/spec/reconcile/tool")]
 
 
 def test_a_tool_whose_own_contract_has_faults_is_known_and_not_compared(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from taoloop.core import pointers
 from taoloop.core.exact_json import JsonValue
 from taoloop.evaluation.cases.adapters.refusing import errors_of, need, rejected
 from taoloop.evaluation.cases.model import Adapter, CaseInput, Said
-from taoloop.plan.json_form import PlanFormInvalid, plan_from_json
+from taoloop.plan.form.json_form import PlanFormInvalid, plan_from_json
 from taoloop.plan.resolve import Resolution, ResolveContext, StepResult, resolve_step
 from taoloop.tools.schemas import CompiledSchema
 from taoloop.tools.signature import Trust

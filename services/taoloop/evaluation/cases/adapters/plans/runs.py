@@ -16,7 +16,7 @@ from taoloop.evaluation.cases.adapters.plans.references import StatedValues, pla
 from taoloop.evaluation.cases.model import Adapter, CaseInput, Said, Unsupported
 from taoloop.loop.state import RunState, StepRecord
 from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, ServedBy
-from taoloop.plan.json_form import plan_from_text
+from taoloop.plan.form.json_form import plan_from_text
 from taoloop.plan.model import ThoughtPlan
 from taoloop.testing.clock import FakeClock
 from taoloop.testing.run_log import InMemoryRunLog

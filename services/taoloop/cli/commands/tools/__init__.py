@@ -1,0 +1,1 @@
+"""`taoloop tools`: tool contracts, checked, played, recorded and called."""

@@ -1,0 +1,303 @@
+"""Takes personal data and secrets out of what is shown; the data that plans refer to keeps them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from taoloop.core import pointers
+from taoloop.core.exact_json import ABSENT, Json, JsonValue
+from taoloop.core.redaction import MASK, is_harmless, is_secret_name, redact_text
+from taoloop.observation.exposing.own_patterns import OwnPattern
+from taoloop.observation.exposing.personal_data import FINDERS, Finder, half_width
+from taoloop.tools.contract import Observe, PersonalData, RedactField, RedactPattern
+from taoloop.tools.normalisers.place_tree import PlaceTree, tokens_tree
+from taoloop.tools.normalisers.places import Path, Tokens, is_above, overlap
+
+REDACTED: Final = "<REDACTED>"
+"""Stands for the value of a field that the contract redacts, whatever its type."""
+
+_MIN_DIGITS: Final = 10**6
+"""Smallest integer that may be a number of a person; the kinds have seven digits and more."""
+# Every number of a person has seven digits on end, with a space, a hyphen or a bracket in between.
+_NUMBER: Final = re.compile(r"[0-9](?:[ .()-]{0,2}[0-9]){6}")
+_CUT: Final = "…"
+_CUT_TAIL: Final = re.compile(r"(?:[0-9０-９][ -]?)*\S*…$")
+
+_LONG: Final = 100
+"""From here on it is worth while to look whether the characters of a text have longer forms in JSON."""
+
+_Mask = tuple[str, Finder]
+
+
+@dataclass(slots=True)
+class _Walk:
+    """What one walk over a value found.
+
+    Attributes:
+        places: Where something was masked, in the order of the value.
+        bytes_bound: At least as many bytes as the JSON text of the result has.
+    """
+
+    places: list[Path] = field(default_factory=list)
+    bytes_bound: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Redacted:
+    """A value without what must not be shown.
+
+    Attributes:
+        value: The value; the very same object where nothing was masked.
+        places: Where something was masked, in the order of the value.
+        bytes_bound: At least as many bytes as its JSON text has.
+    """
+
+    value: JsonValue
+    places: tuple[Path, ...]
+    bytes_bound: int
+
+
+class Redactor:
+    """Masks what a contract's `redact` names, and secrets in texts, which are masked always.
+
+    Args:
+        masks: Placeholder and finder of each kind, in the order in which they are asked.
+        fields: The places of the output that are masked whole.
+        body_places: The same places in the body, for failures that speak of the body.
+        hides_secret_names: Whether members are masked whose name says that they are secret.
+    """
+
+    __slots__ = ("_fields", "_has_own", "_hides_secret_names", "_masks", "_places")
+
+    def __init__(
+        self,
+        masks: Sequence[_Mask] = (),
+        fields: Sequence[Tokens] = (),
+        body_places: Sequence[Tokens] = (),
+        *,
+        hides_secret_names: bool = False,
+    ) -> None:
+        self._masks: Final = tuple(masks)
+        self._has_own: Final = any(finder not in FINDERS.values() for _, finder in masks)
+        self._fields: Final = tokens_tree(fields) if fields else None
+        self._places: Final = (*fields, *body_places)
+        self._hides_secret_names: Final = hides_secret_names
+
+    def is_clean(self, value: JsonValue, max_bytes: int) -> bool:
+        """Tell at once of most data that nothing is masked in it, and that its JSON text has at most so many bytes."""
+        return not self._fields and not self._hides_secret_names and self._left_of(value, max_bytes) >= 0
+
+    def _left_of(self, value: JsonValue, left: int) -> int:
+        """Return at most what is left of the bytes after a value; less than nothing for what is not surely clean."""
+        if isinstance(value, str):
+            return left - _most_bytes(value) if self._is_clean_text(value) else -1
+        if isinstance(value, dict):
+            for key, member in value.items():
+                left = self._left_of(member, left - 6 * len(key) - 4)
+                if left < 0 or (self._masks and not self._is_clean_text(key)):
+                    return -1
+        elif isinstance(value, list):
+            for item in value:
+                left = self._left_of(item, left - 1)
+                if left < 0:
+                    return -1
+        elif isinstance(value, int) and not isinstance(value, bool):
+            return -1 if self._masks and value >= _MIN_DIGITS else left - value.bit_length() // 3 - 2
+        else:
+            return left - (6 if value is None or isinstance(value, bool) else len(str(value)))
+        return left - 2
+
+    def _is_clean_text(self, text: str) -> bool:
+        if not is_harmless(text):
+            return False
+        return not self._masks or (text.isascii() and self._holds_nothing(text))
+
+    def _holds_nothing(self, text: str) -> bool:
+        """Tell of a text without full-width signs that no kind of personal data is in it."""
+        return not self._has_own and "@" not in text and _NUMBER.search(text) is None
+
+    def redact(self, value: JsonValue) -> Redacted:
+        """Return the data with what must not be shown masked; members keep their names unless those are masked."""
+        walk = _Walk()
+        shown = self._walked(value, self._fields, (), walk)
+        return Redacted(shown, tuple(walk.places), walk.bytes_bound)
+
+    def mask_text(self, text: str) -> str:
+        """Return a text with personal data as `<KIND>` and secrets as `***`."""
+        if self._is_clean_text(text):
+            return text
+        masked = redact_text(text)
+        for placeholder, finder in self._masks:
+            masked = _masked(masked, placeholder, finder)
+        return masked
+
+    def excerpt(self, value: Json, pointer: str) -> Json:
+        """Return a quoted value of a failure with what must not be shown masked.
+
+        Args:
+            value: What the failure quotes, perhaps cut to a text that ends with an ellipsis.
+            pointer: Where it stands, in the body or in the data.
+        """
+        if value is ABSENT or value is None or isinstance(value, bool):
+            return value
+        tokens = _tokens(pointer)
+        if any(overlap(place, tokens) or is_above(place, tokens) for place in self._places):
+            return REDACTED
+        below = [place[len(tokens) :] for place in self._places if is_above(tokens, place)]
+        if isinstance(value, str) and value.endswith(_CUT):
+            return REDACTED if below else self._cut(value)
+        return self._walked(value, tokens_tree(below) if below else None, (), _Walk())
+
+    def _cut(self, text: str) -> str:
+        """Mask a text that was cut: its last word may be the half of something that no pattern knows any more."""
+        return self.mask_text(_CUT_TAIL.sub(_CUT, text) if self._masks else text)
+
+    def _walked(self, value: JsonValue, fields: PlaceTree | None, path: Path, walk: _Walk) -> JsonValue:
+        if isinstance(value, str):
+            return self._text(value, path, walk)
+        if isinstance(value, dict):
+            return self._members(value, fields, path, walk)
+        if isinstance(value, list):
+            return self._items(value, fields, path, walk)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return self._integer(value, path, walk)
+        walk.bytes_bound += 6 if value is None or isinstance(value, bool) else len(str(value)) + 1
+        return value
+
+    def _text(self, text: str, path: Path, walk: _Walk) -> str:
+        masked = self.mask_text(text)
+        if masked != text:
+            walk.places.append(path)
+        # A character is at most six bytes of JSON, as in \u0001.
+        walk.bytes_bound += 6 * len(masked) + 3
+        return masked
+
+    def _integer(self, value: int, path: Path, walk: _Walk) -> JsonValue:
+        if (
+            self._masks and value >= _MIN_DIGITS and value.bit_length() < 128
+        ):  # 20 digits and more are none of the kinds
+            text = str(value)
+            masked = self.mask_text(text)
+            if masked != text:
+                walk.places.append(path)
+                walk.bytes_bound += 6 * len(masked) + 3
+                return masked
+        walk.bytes_bound += value.bit_length() // 3 + 3
+        return value
+
+    def _members(
+        self, value: dict[str, JsonValue], fields: PlaceTree | None, path: Path, walk: _Walk
+    ) -> dict[str, JsonValue]:
+        shown: dict[str, JsonValue] = {}
+        is_changed = False
+        walk.bytes_bound += 2
+        for key, member in value.items():
+            below = None if fields is None else fields.child(key)
+            here = (*path, key)
+            kept: JsonValue
+            if (below is not None and below.is_whole) or self._is_secret(key, member):
+                kept = self._whole(member, below, here, walk)
+            else:
+                kept = self._walked(member, below, here, walk)
+            name = self._name(key, shown) if self._masks else key
+            walk.bytes_bound += 6 * len(name) + 4
+            is_changed = is_changed or kept is not member or name != key
+            shown[name] = kept
+        return shown if is_changed else value
+
+    def _items(self, value: list[JsonValue], fields: PlaceTree | None, path: Path, walk: _Walk) -> list[JsonValue]:
+        walk.bytes_bound += 2
+        shown: list[JsonValue] = []
+        is_changed = False
+        for index, item in enumerate(value):
+            below = None if fields is None else fields.child(str(index))
+            here = (*path, index)
+            is_field = below is not None and below.is_whole
+            kept = self._whole(item, below, here, walk) if is_field else self._walked(item, below, here, walk)
+            is_changed = is_changed or kept is not item
+            shown.append(kept)
+        return shown if is_changed else value
+
+    def _whole(self, value: JsonValue, below: PlaceTree | None, path: Path, walk: _Walk) -> JsonValue:
+        if value is None:
+            walk.bytes_bound += 6
+            return None
+        walk.places.append(path)
+        walk.bytes_bound += len(REDACTED) + 3
+        return REDACTED if below is not None else MASK
+
+    def _is_secret(self, key: str, member: JsonValue) -> bool:
+        return self._hides_secret_names and is_secret_name(key) and not isinstance(member, bool | dict | list)
+
+    def _name(self, key: str, shown: dict[str, JsonValue]) -> str:
+        """Return a member's name masked, and told apart from other masked ones."""
+        masked = self.mask_text(key)
+        name, number = masked, 1
+        while masked != key and name in shown:
+            number += 1
+            name = f"{masked}_{number}"
+        return name
+
+
+def compile_redactor(observe: Observe) -> Redactor:
+    """Return what masks by the contract's `redact`.
+
+    Raises:
+        SchemaRefused: A pattern cannot be used; an accepted contract has none such.
+    """
+    kinds = {each for each in observe.redact if isinstance(each, PersonalData)}
+    masks: list[_Mask] = [(f"<{kind.value.upper()}>", finder) for kind, finder in FINDERS.items() if kind in kinds]
+    masks += [
+        (f"<{each.name.upper()}>", OwnPattern(each.pattern).find)
+        for each in observe.redact
+        if isinstance(each, RedactPattern)
+    ]
+    fields = [pointers.parse(each.field) for each in observe.redact if isinstance(each, RedactField)]
+    return Redactor(
+        masks,
+        fields,
+        [place for tokens in fields for place in _body_places(observe, tokens)],
+        hides_secret_names=PersonalData.SECRETS in kinds,
+    )
+
+
+def _body_places(observe: Observe, place: Tokens) -> list[Tokens]:
+    """Return where in the body the normalised place comes from, by the rules that moved it."""
+    found = []
+    for rule in observe.normalise:
+        source, target = pointers.parse(rule.field), pointers.parse(rule.to)
+        if source != target and (overlap(target, place) or is_above(target, place)):
+            found.append((*source, *place[len(target) :]))
+        elif source != target and is_above(place, target):
+            found.append(source)
+    return found
+
+
+def _masked(text: str, placeholder: str, finder: Finder) -> str:
+    spans = sorted(finder(half_width(text)))
+    if not spans:
+        return text
+    parts: list[str] = []
+    done = 0
+    for start, end in spans:
+        if start > done or not parts:
+            parts += [text[done:start], placeholder]
+        done = max(done, end)  # what touches or overlaps the one before is one
+    return "".join((*parts, text[done:]))
+
+
+def _most_bytes(text: str) -> int:
+    """Return at least the bytes of the text in JSON, without writing it."""
+    if len(text) > _LONG and text.isascii() and text.isprintable():
+        return 2 * len(text) + 2  # a quote and a backslash are two
+    return 6 * len(text) + 2  # a control character is six, and any other one at most four
+
+
+def _tokens(pointer: str) -> Tokens:
+    try:
+        return pointers.parse(pointer)
+    except pointers.PointerSyntaxError:
+        return ()

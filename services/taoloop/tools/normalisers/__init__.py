@@ -1,0 +1,1 @@
+"""What a contract's normalise rules mean: their places with stars, their conversions and their plug-ins."""

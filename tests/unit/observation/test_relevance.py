@@ -1,0 +1,137 @@
+"""A search that finds nothing relevant enough is a failure that says so, never an empty list."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from taoloop.core.exact_json import ABSENT, loads
+from taoloop.core.faults import FaultCode
+from taoloop.tools.contract import MinScore, NormaliseRule, Observe, Take, ToolContract
+from tests.unit.observation.contracts import bare, observed
+
+
+def search(take: Take = Take.ALL, field: str = "/results/*/score", **observe: Any) -> ToolContract:
+    return bare(observe=Observe(min_score=MinScore(field=field, min=Decimal("0.6"), take=take), **observe))
+
+
+def hits(*scores: Any) -> Any:
+    return {"total": len(scores), "results": [{"n": n, "score": score} for n, score in enumerate(scores)]}
+
+
+def data_of(verdict: Any) -> Any:
+    return verdict.data
+
+
+def numbers(verdict: Any) -> list[int]:
+    return [hit["n"] for hit in verdict.data["results"]]
+
+
+@pytest.mark.parametrize(
+    ("take", "kept", "note"),
+    [
+        (Take.ALL, [0, 2, 3], "3 of 4 hits kept, best score 0.81, lowest that counts 0.6"),
+        (Take.BEST, [2], "the best alone of 4 hits kept, best score 0.81, lowest that counts 0.6"),
+    ],
+)
+def test_hits_at_or_above_the_score_are_kept_in_order_and_the_confidence_says_how(
+    take: Take, kept: list[int], note: str
+) -> None:
+    body = loads(
+        '{"total":4,"results":[{"n":0,"score":0.62},{"n":1,"score":0.59999},{"n":2,"score":0.81},{"n":3,"score":0.60}]}'
+    )
+
+    verdict = observed(body, search(take))
+
+    assert verdict.valid
+    assert numbers(verdict) == kept
+    assert data_of(verdict)["total"] == 4
+    assert "min_score_ok" in verdict.audit_trail
+    assert verdict.stages[0].detail.endswith(note)
+
+
+def test_the_first_of_equal_best_hits_is_kept() -> None:
+    assert numbers(observed(hits(1, 1, 1), search(Take.BEST))) == [0]
+
+
+@pytest.mark.parametrize(
+    ("body", "actual", "message"),
+    [
+        (hits(0, 0.5, 0.2), 0.5, "of 3 hits the best has the score 0.5"),
+        (hits(), ABSENT, "the search found nothing"),
+        (hits("0.9", True, None), ABSENT, "none of 3 hits has a number as its score"),
+        ({"results": None}, ABSENT, "the search found nothing"),
+        ({}, ABSENT, "the search found nothing"),
+        ([], ABSENT, "the search found nothing"),
+    ],
+)
+@pytest.mark.parametrize("take", list(Take))
+def test_nothing_relevant_is_a_fault_with_the_best_score(body: Any, actual: Any, message: str, take: Take) -> None:
+    verdict = observed(body, search(take))
+
+    assert not verdict.valid
+    assert verdict.data is ABSENT
+    assert verdict.fault is not None
+    assert verdict.fault.code == FaultCode.LOW_RELEVANCE
+    assert message in verdict.fault.message
+    assert (verdict.fault.field, verdict.fault.expected, verdict.fault.actual) == (
+        "/results/*/score",
+        Decimal("0.6"),
+        actual,
+    )
+    assert verdict.fault.candidates == (() if actual is ABSENT else ("0.5", "0.2", "0"))
+    assert verdict.suggested_next == "correct_the_input"
+    assert verdict.confidence == 0.0
+
+
+def test_hits_may_be_the_body_itself_or_members_of_an_object() -> None:
+    assert observed([{"s": 1}, {"s": 0}], search(field="/*/s")).data == [{"s": 1}]
+    assert observed({"by": {"a": {"s": 1}, "b": {"s": 0}}}, search(field="/by/*/s")).data == {"by": {"a": {"s": 1}}}
+    assert observed({"x": [{"by": [1, 0]}]}, search(field="/x/0/by/*")).data == {"x": [{"by": [1]}]}
+
+
+def test_what_is_left_out_is_not_normalised_and_the_rules_still_see_the_body() -> None:
+    contract = search(normalise=(NormaliseRule(field="/results/*/n", to="/results/*/n", enum={"a": "A"}),))
+
+    verdict = observed({"results": [{"n": "a", "score": 1}, {"n": "unknown", "score": 0}]}, contract)
+
+    assert verdict.valid
+    assert verdict.data == {"results": [{"n": "A", "score": 1}]}
+
+
+def test_the_body_is_not_changed() -> None:
+    body = hits(1, 0)
+    observed(body, search())
+
+    assert body == hits(1, 0)
+
+
+scores = (
+    st.none() | st.booleans() | st.integers() | st.decimals(allow_nan=False, allow_infinity=False) | st.text(max_size=3)
+)
+
+
+@given(
+    st.lists(st.dictionaries(st.sampled_from(["score", "n"]), scores, max_size=2), max_size=8), st.sampled_from(Take)
+)
+def test_no_hits_make_it_raise_and_none_below_the_score_is_kept(found: list[Any], take: Take) -> None:
+    verdict = observed({"results": found}, search(take))
+
+    kept = data_of(verdict)["results"] if verdict.valid else []
+    assert all(hit["score"] >= Decimal("0.6") for hit in kept)
+    assert verdict.valid is bool(kept)
+    assert take is Take.ALL or len(kept) <= 1
+
+
+def test_a_score_of_thousands_of_digits_is_quoted_in_part() -> None:
+    good, bad = (observed({"results": [{"score": score}]}, search()) for score in (10**4000, -(10**4000)))
+
+    assert good.valid
+    assert len(good.stages[0].detail) < 200
+    assert bad.fault is not None
+    assert len(bad.fault.message) < 200
+    assert len(bad.fault.candidates[0]) < 50
