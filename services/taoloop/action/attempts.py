@@ -176,7 +176,7 @@ class AttemptLoop:
             wait_before_seconds=series.pause_seconds,
         )
         series.attempts.append(attempt)
-        self._judge(series, got)
+        self._judge(series, got, start)
         assert series.outcome is not None
         series.outcome.response_time_seconds = seconds
 
@@ -187,7 +187,7 @@ class AttemptLoop:
         if series.is_uncertain:
             _settle(series, series.outcome, series.verdict)
 
-    def _judge(self, series: _Series, got: Reply | TransportFault) -> None:
+    def _judge(self, series: _Series, got: Reply | TransportFault, start: datetime) -> None:
         call = series.call
         if isinstance(got, TransportFault):
             outcome = Outcome(status=ActionStatus.FAILED)
@@ -202,7 +202,8 @@ class AttemptLoop:
             payload = read_payload(got, expects_json=contract.response is not True)
             outcome = _with_payload(got, payload)
             body = None if payload.parsed is ABSENT else payload.parsed
-            verdict = faulting.judge_reply(call.tool, got, body, self._clock.now(), payload.text)
+            now = self._clock.now() if got.retry_after else start  # nothing else in an answer is read against a clock
+            verdict = faulting.judge_reply(call.tool, got, body, now, payload.text)
             if verdict is None and contract.empty is Empty.RETRY and _is_empty(got, payload):
                 verdict = faulting.judge_empty()
             elif verdict is None and payload.fault_message:

@@ -98,6 +98,10 @@ class EventLog:
     def _write(self, level: int, event: str, fields: Mapping[str, LogValue], *, has_exception: bool = False) -> None:
         if not self._logger.isEnabledFor(level):
             return
+        if not has_exception:
+            handler = _only_handler(self._logger)
+            if handler is not None and handler.wrote(level, event, self._logger.name, fields):
+                return
         error = sys.exc_info() if has_exception else None
         self._logger.handle(_EventRecord(self._logger.name, level, event, fields, error))
 
@@ -133,7 +137,7 @@ class JsonLinesFormatter(logging.Formatter):
         """Return the record as one line of JSON."""
         fields = getattr(record, _FIELDS, None)
         if fields is not None and record.exc_info is None:
-            line_of_event = _event_line(record, fields)
+            line_of_event = _event_line(record.created, record.levelname, record.msg, record.name, fields)
             if line_of_event.isascii():
                 return line_of_event
         line: dict[str, object] = {"time": _time(record.created), "level": record.levelname.lower()}
@@ -162,6 +166,22 @@ class _LineHandler(logging.StreamHandler[TextIO]):
             self.emit(record)
         return True
 
+    def wrote(self, level: int, event: str, logger: str, fields: Mapping[str, LogValue]) -> bool:
+        """Write an event without a record of it; tell whether that could be done."""
+        if level < self.level or self.filters:
+            return False
+        created = time.time()  # noqa: TID251 - the date of a line, which logging itself would take from here
+        try:
+            line = _event_line(created, _LEVELS[level], event, logger, fields)
+            if not line.isascii():
+                return False
+            with self.lock or nullcontext():
+                self.stream.write(line + "\n")
+                self.stream.flush()
+        except Exception:  # noqa: BLE001 - the way by the record meets it again, and deals with it
+            return False
+        return True
+
     def emit(self, record: logging.LogRecord) -> None:
         try:
             self.stream.write(self.format(record) + "\n")
@@ -170,6 +190,21 @@ class _LineHandler(logging.StreamHandler[TextIO]):
             raise
         except Exception:  # noqa: BLE001 - as the library does: a line that cannot be written must not stop the work
             self.handleError(record)
+
+
+def _only_handler(logger: logging.Logger) -> _LineHandler | None:
+    """Return our handler if nobody else would hear of a record of this logger, as in a service nobody does."""
+    if logger.filters or logger.disabled:
+        return None
+    found: logging.Handler | None = None
+    above: logging.Logger | None = logger
+    while above is not None:
+        for handler in above.handlers:
+            if found is not None:
+                return None
+            found = handler
+        above = above.parent if above.propagate else None
+    return found if type(found) is _LineHandler else None
 
 
 def configure_logging(level: str, stream: TextIO) -> None:
@@ -198,9 +233,9 @@ def _second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat().removesuffix("+00:00")
 
 
-def _event_line(record: logging.LogRecord, fields: Mapping[str, LogValue]) -> str:
+def _event_line(created: float, level: str, event: str, logger: str, fields: Mapping[str, LogValue]) -> str:
     """Return the line of an event; it is the one that `dumps` writes if it is all ASCII."""
-    line = f'{{"time":"{_time(record.created)}",{_head(record.levelname, record.msg, record.name)}'
+    line = f'{{"time":"{_time(created)}",{_head(level, event, logger)}'
     trace_id = current_trace_id()
     if trace_id:
         line += f',"trace_id":"{trace_id}"'

@@ -132,3 +132,35 @@ def test_libraries_are_heard_from_warning_up_and_redacted(stream: io.StringIO) -
 def test_events_below_the_level_are_not_written(stream: io.StringIO) -> None:
     LOG.debug("detail_seen")
     assert stream.getvalue() == ""
+
+
+def test_other_handlers_and_filters_are_heard_too(stream: io.StringIO) -> None:
+    heard: list[logging.LogRecord] = []
+
+    class Other(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            heard.append(record)
+
+    def refuses(record: logging.LogRecord) -> bool:
+        return record.getMessage() != "refused_event"
+
+    other, ours = Other(), logging.getLogger("taoloop")
+    ours.addHandler(other)
+    logging.getLogger().handlers[0].addFilter(refuses)
+    try:
+        LOG.info("run_finished", outcome="answered")
+        LOG.info("refused_event")
+    finally:
+        ours.removeHandler(other)
+        logging.getLogger().handlers[0].removeFilter(refuses)
+    LOG.info("run_finished")
+    assert [record.getMessage() for record in heard] == ["run_finished", "refused_event"]
+    assert [line["event"] for line in _lines(stream)] == ["run_finished", "run_finished"]
+
+
+def test_a_stream_that_takes_nothing_does_not_stop_the_work(
+    stream: io.StringIO, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stream.close()
+    LOG.info("run_finished")
+    assert "I/O operation on closed file" in capsys.readouterr().err
