@@ -11,7 +11,7 @@ TREES = $(shell for tree in services tests benchmarks loadtest examples; do \
 	[ -z "$$(find $$tree -name '*.py' -print -quit 2>/dev/null)" ] || echo $$tree; done)
 NAME ?= skeleton
 
-.PHONY: help setup demo test test-real check coverage-action fmt proto lock docs chaos-action cases jsonlogic bench loadtest images up down test-containers
+.PHONY: help setup demo test test-real test-vllm check coverage-action fmt proto lock docs chaos-action cases jsonlogic bench loadtest images up down test-containers
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,17 +25,21 @@ demo: $(STAMP) ## run five tasks end to end on this machine: no GPU, container o
 	@$(BIN)/taoloop demo
 
 test: $(STAMP) ## run all tests that need wheels only (ARGS=...)
-	@$(BIN)/python -m pytest -m "not real" $(ARGS)
+	@$(BIN)/python -m pytest -m "not real and not vllm" $(ARGS)
 
 test-real: $(STAMP) ## install Redis, PostgreSQL and Prometheus by apt and run the tests that use them (ARGS=...)
 	@scripts/real-parts
 	@scripts/chart-tools
 	@$(BIN)/python -m pytest -m real $(ARGS)
 
+test-vllm: $(STAMP) ## install vLLM for this processor (3.5 GB) and run the tests of language models on it (ARGS=...)
+	@scripts/vllm
+	@$(BIN)/python -m pytest -m vllm tests/vllm tests/contract $(ARGS)
+
 check: $(STAMP) ## check format, lint, types, import rules, proto, generated code and docs
 	@scripts/check $(TREES)
 
-coverage-action: $(STAMP) ## run the tests of Action alone and fail on a line or branch that is not covered (ARGS=--install)
+coverage-action: $(STAMP) ## run the tests of Action alone and fail below its share of covered lines and branches (ARGS=--install)
 	@scripts/coverage-action $(ARGS)
 
 fmt: $(STAMP) ## format code and proto files, apply safe lint fixes

@@ -8,6 +8,7 @@ from hypothesis import settings
 
 from taoloop.core.clock import SystemClock
 from taoloop.testing.valkey import EmbeddedValkey
+from tests.vllm.server import VllmServer
 
 settings.register_profile("taoloop", deadline=None, derandomize=True, max_examples=100, print_blob=True)
 settings.load_profile("taoloop")
@@ -20,3 +21,12 @@ def valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedValkey]
     asyncio.run(server.start())
     yield server
     asyncio.run(server.stop())
+
+
+@pytest.fixture(scope="session")
+def vllm_server() -> Iterator[VllmServer]:
+    """The real vLLM server for the whole session, for tests with the marker `vllm`."""
+    server = VllmServer()
+    server.start()
+    yield server
+    server.stop()

@@ -32,6 +32,14 @@ def reference(**args: Any) -> dict[str, Any]:
     return {"kind": "reference", "results": RESULTS, "args": args}
 
 
+def said(text: str, **more: Any) -> dict[str, Any]:
+    return {"kind": "llm_output", "text": text, **more}
+
+
+def arguments(text: str, schema: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {"kind": "tool_args", "schema": COUNT if schema is None else schema, "args_text": text}
+
+
 def metadata(value: str) -> dict[str, Any]:
     return {"kind": "grpc_metadata", "key": "x-note", "value": value}
 
@@ -146,6 +154,53 @@ ROWS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
             "calls": [{"tool": "a", "args": {"x": 1.0}, "result": 1}, {"tool": "a", "args": {"x": 1}, "result": 1.0}],
         },
         {"loop_detected": True, "at_call": 2},
+    ),
+    ("arguments in a fence", arguments('```json\n{"n": 1,}\n```'), {"args": {"n": 1}, "repaired": True}),
+    ("arguments of Python", arguments("{'n': '12'}"), {"args": {"n": 12}, "coerced": ["/n"], "repaired": True}),
+    ("arguments written twice over", arguments('"{\\"n\\": 3}"'), {"args": {"n": 3}, "coerced": [""]}),
+    ("arguments with an empty string behind", arguments('{}""', {"type": "object"}), {"args": {}, "repaired": True}),
+    ("an argument that is not finite", arguments('{"n": 1e999}'), {"error_class": "non_finite_number"}),
+    ("an argument that is given twice", arguments('{"n": 1, "n": 1}'), {"error_class": "duplicate_key"}),
+    (
+        "words for arguments",
+        arguments("none needed", {"type": "object"}),
+        {"error_class": "malformed_arguments", "executed": False, "includes": ["schema", "position"]},
+    ),
+    (
+        "a draft and a plan in the words of a thinking model",
+        said('<THOUGHT>{"steps": [1]}</THOUGHT>\n```json\n{"steps": []}\n```'),
+        {"value": {"steps": []}, "repaired": True},
+    ),
+    ("a call in the reasoning alone", said('<tool_call>{"name":"f"}</tool_call></think>'), {"outcome": "rejected"}),
+    ("a key without its object", said('"steps": [1]}'), {"outcome": "rejected", "error_class": "malformed_json"}),
+    (
+        "a call of Hermes",
+        said('<tool_call>{"name":"f","arguments":{"a":"</b>"}}</tool_call>'),
+        {"outcome": "parsed", "calls": [{"name": "f", "args": {"a": "</b>"}}]},
+    ),
+    ("a call of a format that is not read", said("<function=f>1</function>"), {"error_class": "unparsed_tool_call"}),
+    (
+        "calls that the server read",
+        {"kind": "chat_response", "content": None, "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]},
+        {"outcome": "parsed", "calls": [{"name": "f", "args": {}}]},
+    ),
+    (
+        "a whole message that was cut off",
+        {"kind": "chat_response", "content": "{}", "finish_reason": "length"},
+        {"outcome": "rejected", "error_class": "truncated", "executed": False},
+    ),
+    (
+        "a whole answer of a server",
+        {
+            "kind": "chat_response",
+            "choices": [{"message": {"role": "assistant", "content": "```\n[]\n```"}, "finish_reason": "stop"}],
+        },
+        {"outcome": "parsed", "value": [], "repaired": True},
+    ),
+    (
+        "a plan beside the reasoning",
+        {"kind": "chat_response", "content": '{"a":1}', "reasoning_content": '{"a":2}', "finish_reason": "stop"},
+        {"value": {"a": 1}, "repaired": False, "reasoning": ['{"a":2}']},
     ),
     (
         "a whole object at the token limit",

@@ -171,6 +171,24 @@ async def test_a_leave_is_used_by_one_call(ledger: EffectLedger) -> None:
     assert (await ledger.get("acme", second)).effect.state is EffectState.PLANNED
 
 
+async def test_a_call_that_cannot_leave_does_not_use_its_leave(ledger: EffectLedger) -> None:
+    granted = await decided(ledger, await ledger.approvals.ask(QUESTION))
+    effect_id = await planned(ledger)
+    await ledger.finish(effect_id, EffectState.FAILED, "given up", has_left=False)
+    assert not await ledger.start(effect_id, granted.approval_id)
+    assert await ledger.start(await planned(ledger), granted.approval_id)
+
+
+async def test_a_call_whose_outcome_is_known_does_not_give_its_leave_back(ledger: EffectLedger) -> None:
+    granted = await decided(ledger, await ledger.approvals.ask(QUESTION))
+    effect_id = await planned(ledger)
+    await ledger.start(effect_id, granted.approval_id)
+    await ledger.finish(effect_id, EffectState.SUCCEEDED, "paid")
+    assert not await ledger.finish(effect_id, EffectState.FAILED, "", has_left=False)
+    kept = await ledger.approvals.ask(QUESTION)
+    assert (kept.approval_id, kept.effect_id) == (granted.approval_id, effect_id)
+
+
 async def test_a_call_that_may_have_taken_effect_keeps_its_leave(ledger: EffectLedger, clock: FakeClock) -> None:
     granted = await decided(ledger, await ledger.approvals.ask(QUESTION))
     effect_id = await planned(ledger)

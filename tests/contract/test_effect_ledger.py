@@ -3,49 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from taoloop.action.errors import EffectSettled, UnknownEffect
 from taoloop.action.ledger.effects import Claim, EffectIntent, EffectQuery, Forgotten, Resolution, Swept
 from taoloop.action.ledger.ports import EffectLedger
-from taoloop.action.ledger.sql.sql_ledger import sql_ledger
-from taoloop.core.errors import BackendUnavailable, ConfigurationError, RequestIdReused, RunConflict
+from taoloop.core.errors import RequestIdReused
 from taoloop.plan.effects import EffectState
 from taoloop.testing.clock import FakeClock
-from taoloop.testing.effect_ledger import InMemoryEffectLedger
 from tests.contract.conftest import LEASE_SECONDS, Opener
-
-INTENT = EffectIntent(
-    tenant="acme",
-    run_id="r1",
-    step_id="1.t1",
-    iteration=1,
-    tool="book_room",
-    arguments_hash="a" * 64,
-    request_id="q1",
-    request_digest="d1",
-)
-
-
-async def started(ledger: EffectLedger, intent: EffectIntent = INTENT) -> str:
-    claim = await ledger.plan(intent)
-    assert claim.is_new
-    assert await ledger.start(claim.entry.effect.effect_id)
-    return claim.entry.effect.effect_id
-
-
-async def outlive_the_others(ledger: EffectLedger, clock: FakeClock) -> None:
-    """Let the lease of every other process run out."""
-    await ledger.beat()
-    clock.advance(LEASE_SECONDS)
-    await ledger.beat()
+from tests.contract.effects import INTENT, outlive_the_others, started
 
 
 async def test_an_intent_is_recorded_before_anything_else(ledger: EffectLedger, clock: FakeClock) -> None:
@@ -135,6 +105,13 @@ async def test_many_calls_at_once_take_their_steps_each_for_itself(ledger: Effec
         assert (entry.effect.state, entry.result_text) == expected
 
 
+async def test_of_two_who_tell_an_outcome_at_once_the_first_counts(ledger: EffectLedger) -> None:
+    effect_id = await started(ledger)
+    told = (ledger.finish(effect_id, EffectState.SUCCEEDED, text_told) for text_told in ("one", "two"))
+    assert await asyncio.gather(*told) == [True, False]
+    assert (await ledger.get("acme", effect_id)).result_text == "one"
+
+
 async def test_a_request_id_that_is_reused_is_refused_alone_among_many(ledger: EffectLedger) -> None:
     await ledger.plan(INTENT)
     good = [replace(INTENT, run_id=f"g{number}", request_id=f"g{number}") for number in range(5)]
@@ -143,6 +120,34 @@ async def test_a_request_id_that_is_reused_is_refused_alone_among_many(ledger: E
     assert all(isinstance(claim, Claim) and claim.is_new for claim in claims)
     assert isinstance(refusal, RequestIdReused)
     assert await ledger.list("acme", EffectQuery(run_id="r2")) == ()
+
+
+async def test_callers_that_go_away_in_the_middle_take_nothing_with_them(ledger: EffectLedger) -> None:
+    for number in range(20):
+        intents = [replace(INTENT, run_id=f"r{number}.{other}", request_id="") for other in range(3)]
+        asked = [asyncio.ensure_future(ledger.plan(intent)) for intent in intents]
+        for _ in range(number):
+            await asyncio.sleep(0)
+        asked[0].cancel()
+        _, second, third = await asyncio.gather(*asked, return_exceptions=True)
+        assert isinstance(second, Claim)
+        assert isinstance(third, Claim)
+    assert (await ledger.plan(INTENT)).is_new
+
+
+async def test_a_caller_that_goes_away_in_the_middle_of_a_transaction_leaves_its_place_to_others(
+    ledger: EffectLedger,
+) -> None:
+    await ledger.plan(INTENT)
+    for number in range(90):
+        # Something stands in their way, so that each has a transaction of its own.
+        asked = [asyncio.ensure_future(ledger.plan(INTENT)) for _ in range(3)]
+        for _ in range(number):
+            await asyncio.sleep(0)
+        asked[0].cancel()
+        _, second, third = await asyncio.gather(*asked, return_exceptions=True)
+        assert isinstance(second, Claim), repr(second)
+        assert isinstance(third, Claim), repr(third)
 
 
 async def test_what_a_living_process_works_on_is_left_alone(open_ledger: Opener, clock: FakeClock) -> None:
@@ -355,100 +360,3 @@ async def test_what_a_dead_process_had_started_can_be_settled_unseen(open_ledger
     async with open_ledger() as after:
         decision = Resolution(effect_id=effect_id, took_place=False, resolved_by="ana")
         assert (await after.resolve("acme", decision)).state is EffectState.RECONCILED
-
-
-async def test_the_double_and_a_store_in_memory_promise_nothing(clock: FakeClock, tmp_path: Path) -> None:
-    assert not InMemoryEffectLedger(clock).is_durable
-    async with sql_ledger("sqlite+aiosqlite:///:memory:", clock) as ledger:
-        assert not ledger.is_durable
-    async with sql_ledger(f"sqlite+aiosqlite:///{tmp_path}/ledger.sqlite", clock) as ledger:
-        assert ledger.is_durable
-
-
-async def test_sqlite_writes_through_to_the_disk(clock: FakeClock, tmp_path: Path) -> None:
-    async with (
-        sql_ledger(f"sqlite+aiosqlite:///{tmp_path}/ledger.sqlite", clock) as ledger,
-        ledger._store._engine.connect() as connection,
-    ):
-        synchronous = (await connection.execute(text("PRAGMA synchronous"))).scalar_one()
-        journal_mode = (await connection.execute(text("PRAGMA journal_mode"))).scalar_one()
-    assert (synchronous, journal_mode) == (2, "wal")  # 2 is FULL
-
-
-async def test_a_store_that_is_no_ledger_is_refused(clock: FakeClock) -> None:
-    for url in ("redis://127.0.0.1/0", "mysql+aiomysql://127.0.0.1/db", "nonsense"):
-        with pytest.raises(ConfigurationError):
-            async with sql_ledger(url, clock):
-                pass
-
-
-async def test_a_store_that_does_not_answer_is_a_backend_that_is_unavailable(clock: FakeClock, tmp_path: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # bound and not listening: the port refuses
-        url = f"postgresql+asyncpg://nobody@127.0.0.1:{taken.getsockname()[1]}/none"
-        with pytest.raises(BackendUnavailable):
-            async with sql_ledger(url, clock):
-                pass
-    (tmp_path / "ledger.sqlite").write_bytes(b"no database" * 1000)
-    with pytest.raises(BackendUnavailable):
-        async with sql_ledger(f"sqlite+aiosqlite:///{tmp_path}/ledger.sqlite", clock):
-            pass
-
-
-async def test_what_is_old_is_forgotten_in_small_transactions(
-    clock: FakeClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("taoloop.action.ledger.sql.sql_retention.DELETED_AT_ONCE", 2)
-    async with sql_ledger(f"sqlite+aiosqlite:///{tmp_path}/ledger.sqlite", clock) as ledger:
-        for number in range(5):
-            effect_id = await started(ledger, replace(INTENT, arguments_hash=str(number) * 64, request_id=f"q{number}"))
-            await ledger.finish(effect_id, EffectState.SUCCEEDED, "")
-        clock.advance(1)
-        assert await ledger.forget_before(clock.now()) == Forgotten(effects=5)
-        assert await ledger.list("acme", EffectQuery()) == ()
-
-
-async def test_a_store_that_goes_away_is_told_and_does_not_make_anybody_dead(clock: FakeClock, tmp_path: Path) -> None:
-    path = tmp_path / "ledger.sqlite"
-    url = f"sqlite+aiosqlite:///{path}"
-    async with sql_ledger(url, clock, LEASE_SECONDS) as ledger, sql_ledger(url, clock, LEASE_SECONDS) as other:
-        effect_id = await started(other)
-        await ledger.beat()
-        assert await ledger.is_available()
-        async with ledger._store.transaction() as connection:
-            await connection.execute(text("ALTER TABLE taoloop_ledger_owners RENAME TO elsewhere"))
-        clock.advance(LEASE_SECONDS)
-        with pytest.raises(BackendUnavailable):
-            await ledger.beat()
-        async with ledger._store.transaction() as connection:
-            await connection.execute(text("ALTER TABLE elsewhere RENAME TO taoloop_ledger_owners"))
-        await ledger.beat()
-        assert await ledger.sweep((), clock.now()) == Swept()
-        assert (await ledger.get("acme", effect_id)).effect.state is EffectState.STARTED
-        async with ledger._store.transaction() as connection:
-            await connection.execute(text("DROP TABLE taoloop_ledger_owners"))
-        # Leaving such a store is no failure: its silence will tell.
-        assert "SqlEffectLedger" in repr(ledger)
-        assert "SqlApprovalBook" in repr(ledger.approvals)
-
-
-async def test_a_store_that_is_away_is_not_available(clock: FakeClock, tmp_path: Path) -> None:
-    async with sql_ledger(f"sqlite+aiosqlite:///{tmp_path}/ledger.sqlite", clock) as ledger:
-        await ledger._store._engine.dispose()
-        (tmp_path / "ledger.sqlite").write_bytes(b"no database" * 1000)
-        assert not await ledger.is_available()
-
-
-async def test_an_entry_that_is_settled_while_it_is_looked_at_is_a_conflict(
-    clock: FakeClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with sql_ledger(f"sqlite+aiosqlite:///{tmp_path}/ledger.sqlite", clock) as ledger:
-        await ledger.plan(INTENT)
-
-        async def settled(connection: AsyncConnection, _intent: EffectIntent) -> bool:
-            await connection.execute(text("UPDATE taoloop_effects SET state = 'failed', is_blocking = 0"))
-            return False
-
-        monkeypatch.setattr(ledger, "_take_over", settled)
-        with pytest.raises(RunConflict):
-            await ledger.plan(INTENT)

@@ -6,8 +6,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from taoloop.action.settings import LedgerOnlySettings
 from taoloop.cli.deployables import DeployableName, settings_classes
+from taoloop.cli.main import app
 from taoloop.core.settings import describe
 from taoloop.thought.queue.queue_keys import QueueKeys
 from taoloop.thought.queue.redis_job_source import GROUP
@@ -41,6 +44,7 @@ VARIANTS: dict[str, tuple[str, ...]] = {
     "no extras": ("podDisruptionBudget.enabled=false", "serviceAccount.create=false"),
     "slow drain": ("shutdown.graceSeconds=600", "shutdown.preStopSeconds=30"),
     "no preStop": ("shutdown.preStopSeconds=0",),
+    "forgetting": ("ledger.forgetting.enabled=true",),
 }
 SERVICES = {"thought", "thought-worker", "action", "observation"}
 
@@ -88,7 +92,8 @@ def test_grace_period_covers_pre_stop_and_both_drains(settings: tuple[str, ...])
 
 @every_variant
 def test_pods_are_confined(settings: tuple[str, ...]) -> None:
-    for name, deployment in deployments(settings).items():
+    timers = {name: timer["spec"]["jobTemplate"] for name, timer in of_kind("CronJob", manifests(*settings)).items()}
+    for name, deployment in (deployments(settings) | timers).items():
         pod = deployment["spec"]["template"]["spec"]
         assert pod["securityContext"]["runAsNonRoot"] is True, name
         assert pod["automountServiceAccountToken"] is False, name
@@ -222,6 +227,49 @@ def test_secrets_come_by_reference_only() -> None:
     assert sealed["TAOLOOP_JOB_HANDLE_KEY"]["valueFrom"] == {"secretKeyRef": {"name": "seal", "key": "key"}}
 
 
+def forgetting(*settings: str) -> Manifest:
+    (timer,) = of_kind("CronJob", manifests("ledger.forgetting.enabled=true", *settings)).values()
+    return timer
+
+
+def test_nothing_is_forgotten_unless_it_is_wanted() -> None:
+    assert of_kind("CronJob", manifests()) == {}
+
+
+def test_forgetting_runs_the_command_in_the_image_that_reads_the_ledger() -> None:
+    timer = forgetting("ledger.forgetting.olderThan=400d", "ledger.forgetting.schedule=@weekly")
+    it = container(timer["spec"]["jobTemplate"])
+    assert it["image"] == container(deployments(())["action"])["image"]
+    assert timer["spec"]["schedule"] == "@weekly"
+    command, *options = it["args"]
+    assert command == "gc"
+    assert options == ["--older-than", "400d", "--json"]
+    known = CliRunner().invoke(app, [*it["args"], "--help"])
+    assert known.exit_code == 0, known.output
+
+
+def test_forgetting_reads_the_ledger_of_the_action_service_and_nothing_else() -> None:
+    spec = forgetting("ledger.secret.name=books")["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    (it,) = spec["containers"]
+    secret = {"secretKeyRef": {"name": "books", "key": "url"}}
+    assert it["env"] == [{"name": "TAOLOOP_LEDGER__URL", "valueFrom": secret}]
+    assert {row.env for row in describe(LedgerOnlySettings)} >= {entry["name"] for entry in it["env"]}
+    assert [volume["name"] for volume in spec["volumes"]] == ["tmp"]
+
+
+def test_forgetting_never_runs_twice_at_once_and_comes_to_an_end() -> None:
+    timer = forgetting("ledger.forgetting.maxSeconds=600")["spec"]
+    job = timer["jobTemplate"]["spec"]
+    assert timer["concurrencyPolicy"] == "Forbid"
+    assert job["activeDeadlineSeconds"] == 600
+    assert job["template"]["spec"]["restartPolicy"] == "Never"
+
+
+def test_name_of_the_timer_fits_kubernetes_however_long_the_release_is_called() -> None:
+    timer = forgetting(f"fullnameOverride={'a' * 48}")
+    assert len(timer["metadata"]["name"]) <= 52  # it adds eleven characters for its jobs
+
+
 def test_bundle_becomes_the_mounted_config_map_and_its_change_starts_new_pods() -> None:
     first, second = (manifests(f"catalogue.bundle={text}") for text in ("one", "two"))
     (config_map,) = of_kind("ConfigMap", first).values()
@@ -248,6 +296,8 @@ def test_network_policy_opens_the_loop_alone_to_others() -> None:
         ("action.env.lower_case=1", "lower_case"),
         ("thoughtWorker.keda.enabled=true", "thoughtWorker.keda.address"),
         ("catalogue.configMap=", "catalogue.bundle"),
+        ("ledger.forgetting.olderThan=12h", "/ledger/forgetting/olderThan"),
+        ("ledger.forgetting.schedule=often", "/ledger/forgetting/schedule"),
     ],
 )
 def test_wrong_value_is_refused_with_its_place(setting: str, complaint: str) -> None:

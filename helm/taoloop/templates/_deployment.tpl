@@ -39,23 +39,9 @@ spec:
         {{- toYaml . | nindent 8 }}
         {{- end }}
     spec:
-      serviceAccountName: {{ include "taoloop.serviceAccountName" $root }}
-      automountServiceAccountToken: false
-      enableServiceLinks: false
+      {{- include "taoloop.confinement" $root | nindent 6 }}
       # The kill comes after the wait for clients, the calls in progress, the runs and jobs without a caller, and a margin.
       terminationGracePeriodSeconds: {{ add $shutdown.preStopSeconds $shutdown.graceSeconds $shutdown.graceSeconds $shutdown.marginSeconds }}
-      securityContext:
-        runAsNonRoot: true
-        runAsUser: 10001
-        runAsGroup: 10001
-        fsGroup: 10001
-        seccompProfile: {type: RuntimeDefault}
-      {{- with $values.image.pullSecrets }}
-      imagePullSecrets:
-        {{- range . }}
-        - name: {{ . }}
-        {{- end }}
-      {{- end }}
       topologySpreadConstraints:
         - maxSkew: 1
           topologyKey: kubernetes.io/hostname
@@ -63,17 +49,9 @@ spec:
           labelSelector:
             matchLabels:
               {{- include "taoloop.selector" . | nindent 14 }}
-      {{- with $values.nodeSelector }}
-      nodeSelector:
-        {{- toYaml . | nindent 8 }}
-      {{- end }}
-      {{- with $values.tolerations }}
-      tolerations:
-        {{- toYaml . | nindent 8 }}
-      {{- end }}
       containers:
         - name: {{ .name }}
-          image: "{{ $values.image.repository }}/{{ .name }}:{{ $values.image.tag | default $root.Chart.AppVersion }}"
+          image: {{ include "taoloop.image" . | quote }}
           imagePullPolicy: {{ $values.image.pullPolicy }}
           args: {{ concat (list "serve") .service.serve | toJson }}
           ports:
@@ -90,9 +68,7 @@ spec:
           resources:
             {{- toYaml .values.resources | nindent 12 }}
           securityContext:
-            allowPrivilegeEscalation: false
-            readOnlyRootFilesystem: true
-            capabilities: {drop: [ALL]}
+            {{- include "taoloop.containerConfinement" $root | nindent 12 }}
           volumeMounts:
             - {name: tmp, mountPath: /tmp}
             {{- if .service.catalogue }}

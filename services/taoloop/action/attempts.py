@@ -112,23 +112,32 @@ class AttemptLoop:
 
     async def _guarded(self, series: _Series) -> Fault | None:
         """Make one attempt, or return the fault of the limit that forbids it."""
-        permit = self._admitted(series.call, series.guards)
+        call, guards = series.call, series.guards
+        permit = self._admitted(call, guards)
         if isinstance(permit, Fault):
             return permit
-        series.permit, limiter = permit, series.guards.limiter
+        series.permit, limiter = permit, guards.limiter
         try:
             if limiter is not None and not limiter.take():
-                await limiter.acquire(series.call.deadline)
+                await limiter.acquire(call.deadline)
             try:
-                await self._attempt(series)
+                wanted = _wanted(call, len(series.attempts))
+                start, began = self._clock.now(), self._clock.monotonic()
+                try:
+                    got: Reply | TransportFault = await self._transport.attempt(wanted)
+                except TransportFault as error:
+                    got = error
+                except Exception as error:  # noqa: BLE001 - it is foreign code: whatever it raises, the write may have left
+                    got = _foreign_fault(wanted, error)
             finally:
                 if limiter is not None:
                     limiter.release()
+            self._ended(series, got, start, began)
         except Shed as shed:
-            series.guards.shed(shed.reason)
-            return faulting.limiter_shed(series.call.tool.contract.name, shed.reason)
+            guards.shed(shed.reason)
+            return faulting.limiter_shed(call.tool.contract.name, shed.reason)
         finally:
-            if permit is not None:  # cancelled or shed: the breaker gets its probe back without a verdict
+            if permit is not None and not permit.is_reported:  # cancelled or shed: the breaker gets its probe back
                 permit.released()
         return None
 
@@ -145,15 +154,8 @@ class AttemptLoop:
         permit = guards.admit(now)
         return faulting.breaker_open(tool, permit.retry_at - now) if isinstance(permit, Refusal) else permit
 
-    async def _attempt(self, series: _Series) -> None:
-        wanted = _wanted(series.call, len(series.attempts))
-        start, began = self._clock.now(), self._clock.monotonic()
-        try:
-            got: Reply | TransportFault = await self._transport.attempt(wanted)
-        except TransportFault as error:
-            got = error
-        except Exception as error:  # noqa: BLE001 - a transport is foreign code: whatever it raises, the write may have left
-            got = _foreign_fault(wanted, error)
+    def _ended(self, series: _Series, got: Reply | TransportFault, start: datetime, began: float) -> None:
+        """Tell the breaker of an attempt, and count it if it was made."""
         ended = self._clock.monotonic()
         seconds = max(0.0, ended - began)
         series.guards.ended(series.permit, ended, seconds, has_failed=faulting.has_failed(got))
@@ -164,9 +166,13 @@ class AttemptLoop:
 
     def _made(self, series: _Series, got: Reply | TransportFault, start: datetime, seconds: float) -> None:
         """Count an attempt and judge what came of it."""
-        name = "answered" if isinstance(got, Reply) else str(got.code)
-        series.guards.attempted(name)
-        received = got if isinstance(got, Reply) else got.received
+        if isinstance(got, Reply):
+            name = "answered"
+            received: Reply | None = got
+            series.guards.answered()
+        else:
+            name, received = str(got.code), got.received
+            series.guards.attempted(name)
         attempt = Attempt(
             start=start,
             duration_seconds=seconds,

@@ -32,6 +32,7 @@ from taoloop.core.exact_json import ABSENT, Json
 from taoloop.core.faults import Fault
 from taoloop.core.logs import EventLog, log_context
 from taoloop.core.telemetry import Telemetry, names
+from taoloop.core.telemetry.metrics import counting, observing
 from taoloop.core.telemetry.names import Attribute, Operation
 from taoloop.core.telemetry.tracing import mark_failed
 from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, ServedBy
@@ -114,8 +115,11 @@ class Executor:
         self._plain = frozenset(tool.contract.name for tool in catalogue if self._is_plain(tool))
         self._span_of = cache(names.tool_span)
         # Kept, since to look labels up costs more than to count; there are as many as tools in the catalogue.
-        self._calls_of = cache(lambda tool, status: calls.labels(tool=tool, status=status))
-        self._duration_of = cache(lambda tool: duration.labels(tool=tool))
+        self._count_of = cache(lambda tool, status: counting(calls.labels(tool=tool, status=status)))
+        self._observe_of = cache(lambda tool: observing(duration.labels(tool=tool)))
+        self._ended_of = cache(
+            lambda tool, status, code: _log.bound("tool_call_ended", tool=tool, status=status, fault_code=code)
+        )
 
     async def execute(self, request: ExecuteRequest, call: CallContext) -> ActionResult:
         """Make the call, or say why not; whatever comes back is one envelope.
@@ -157,9 +161,9 @@ class Executor:
             if fault_code:
                 span.set_attribute(Attribute.FAULT_CODE, fault_code)
                 mark_failed(span, fault_code)
-        self._calls_of(label, result.status).inc()
-        self._duration_of(label).observe(seconds)
-        _log.info("tool_call_ended", tool=label, status=result.status, fault_code=fault_code, seconds=seconds)
+        self._count_of(label, result.status)()
+        self._observe_of(label)(seconds)
+        self._ended_of(label, result.status, fault_code).info(seconds=seconds)
 
     def _checked(
         self, request: ExecuteRequest, context: CallContext, tool: CompiledTool | None, began: float

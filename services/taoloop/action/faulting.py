@@ -132,19 +132,16 @@ def has_failed(got: Reply | TransportFault) -> bool | None:
     return False if 200 <= got.status_code < 300 else None
 
 
-def status_fault(reply: Reply, now: datetime) -> Fault | None:
-    """Return what an HTTP status means by its class; None for 2xx.
+def status_fault(reply: Reply, now: datetime) -> Fault:
+    """Return what an HTTP status means by its class.
 
     Args:
-        reply: The answer; its body is not looked at.
+        reply: An answer that is no 2xx; its body is not looked at.
         now: Against which the date of a `Retry-After` is read, aware.
     """
-    status = reply.status_code
-    if 200 <= status < 300:
-        return None
-    fault = _by_class(status)
+    fault = _by_class(reply.status_code)
     seconds = retry_after_seconds(reply.retry_after, now) if fault.retriable else None
-    return replace(fault, retry_after_seconds=seconds, actual=status)
+    return replace(fault, retry_after_seconds=seconds, actual=reply.status_code)
 
 
 def known_error(tool: CompiledTool, status_code: int, body: JsonValue, body_text: bytes | None = None) -> Fault | None:

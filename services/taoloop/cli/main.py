@@ -15,7 +15,9 @@ from taoloop.cli.commands import (
     effects,
     gc,
     health,
+    models,
     plans,
+    prompts,
     run,
     serve,
 )
@@ -48,7 +50,9 @@ app.command("gc")(gc.gc)
 app.command("health")(health.health)
 app.add_typer(observe_app, name="observe")
 app.add_typer(tools_app, name="tools")
+app.add_typer(models.app, name="model")
 app.add_typer(plans.app, name="plan")
+app.add_typer(prompts.app, name="prompt")
 app.add_typer(evaluate_app, name="evaluate")
 app.add_typer(effects.app, name="effects")
 app.add_typer(approvals.app, name="approvals")

@@ -11,7 +11,7 @@ from taoloop.core.exact_json import ABSENT, Json, dumps
 from taoloop.core.faults import Fault
 from taoloop.plan.acting import ActionResult, ActionStatus
 from taoloop.plan.model import PlanStep, ThoughtPlan
-from taoloop.plan.observing import ObservationResult
+from taoloop.plan.observing import CheckFailure, Drift, ObservationResult
 from taoloop.plan.running import (
     ActionReturned,
     ApprovalRequired,
@@ -65,6 +65,12 @@ def field_words(field: InputField) -> str:
     if field.question:
         asked += f": {field.question}"
     return asked + (f" One of: {', '.join(field.candidates)}." if field.candidates else "")
+
+
+def drift_words(drift: Drift) -> str:
+    """Return in words what a result has that was never seen of its tool."""
+    where = f"{drift.pointer or '/'} of the {'data' if drift.in_data else 'body'}"
+    return f"never seen before: {drift.kind.value.replace('_', ' ')} at {where}: {value_words(drift.value)}"
 
 
 def value_words(value: Json) -> str:
@@ -180,10 +186,17 @@ def _verdict(verdict: ObservationResult) -> list[Text]:
     word = "valid" if verdict.valid else "not valid"
     head = f"{verdict.step_id} {word}, confidence {verdict.confidence:.2f} {value_words(verdict.exposed)}"
     lines = [_line("verdict", "green" if verdict.valid else "red", head)]
-    for failure in verdict.failures:
-        place = f" at {failure.pointer}" if failure.pointer else ""
-        lines.append(styled(f"           {failure.stage} {failure.rule_id}{place}: {failure.message}", "red"))
+    lines += [_failure(failure) for failure in verdict.failures]
+    lines += [styled(f"           {drift_words(drift)}", "yellow") for drift in verdict.drift]
     return lines
+
+
+def _failure(failure: CheckFailure) -> Text:
+    place = f" at {failure.pointer}" if failure.pointer else ""
+    found = "" if failure.actual is ABSENT else f" Found {value_words(failure.actual)}."
+    soft = "" if failure.hard else " (soft)"
+    words = f"           {failure.stage} {failure.rule_id}{place}{soft}: {failure.message}{found}"
+    return styled(words, "red" if failure.hard else "yellow")
 
 
 def _finish(finished: RunFinished) -> Text:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from taoloop.core.settings import GrpcSettings, ServiceSettings
+from taoloop.models.settings import ChatModelSettings
 
 
 class CliSettings(ServiceSettings):
@@ -17,3 +18,9 @@ class CliSettings(ServiceSettings):
     )
     tenant: str = Field(default="default", description="The tenant that the commands speak for.")
     grpc: GrpcSettings = Field(default_factory=GrpcSettings, description="Channels.")
+
+
+class ModelCommandSettings(ServiceSettings):
+    """What the commands about models read: the same variables as the thought worker."""
+
+    model: ChatModelSettings = Field(default_factory=ChatModelSettings, description="The planner's language model.")

@@ -164,6 +164,8 @@ def equal(left: object, right: object) -> bool:
 _STRING_OR_BRACKET = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{\]}]', re.DOTALL)
 _PLACE = re.compile(r"^(?P<message>.*) at line (?P<line>\d+) column (?P<column>\d+)$", re.DOTALL)
 _EXCERPT_RADIUS = 20
+_ONE_KIND_OF_BRACKET = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS = bytes(code for code in range(256) if code not in b"[]{}")
 
 
 def _encoded(text: str | bytes) -> tuple[bytes, str]:
@@ -180,7 +182,7 @@ def _encoded(text: str | bytes) -> tuple[bytes, str]:
 
 def _check_depth(data: bytes, decoded: str, max_depth: int) -> None:
     """Refuse deep nesting before the parser, which recurses, sees it."""
-    if data.count(b"[") + data.count(b"{") <= max_depth:
+    if _surely_nests_at_most(data, max_depth):
         return
     depth = 0
     for token in _STRING_OR_BRACKET.finditer(data):
@@ -192,6 +194,19 @@ def _check_depth(data: bytes, decoded: str, max_depth: int) -> None:
                 raise _fault(f"the nesting is deeper than {max_depth}", decoded, place)
         elif first in b"]}":
             depth -= 1
+
+
+def _surely_nests_at_most(data: bytes, max_depth: int) -> bool:
+    """Tell whether the brackets close within so many levels; False also where brackets in strings do not match."""
+    brackets = data.translate(_ONE_KIND_OF_BRACKET, _NO_BRACKETS)
+    for _ in range(max_depth):
+        if not brackets:
+            break
+        outer = brackets.replace(b"[]", b"")  # one pass takes away the innermost level and no other
+        if len(outer) == len(brackets):
+            break
+        brackets = outer
+    return not brackets
 
 
 def _translated(exc: ValueError, data: bytes, decoded: str) -> JsonSyntaxError:
@@ -254,7 +269,7 @@ def _unknown_to_writer(value: object) -> object:
 
 def _may_hide_a_fault(value: object, written: bytes, max_depth: int) -> bool:
     """Tell whether the writer may have taken what is refused: it writes NaN as null and knows no limit of depth."""
-    if written.count(b"[") + written.count(b"{") > max_depth:
+    if not _surely_nests_at_most(written, max_depth):
         return True
     return b"null" in written and _holds_nan_or_infinity(value)
 

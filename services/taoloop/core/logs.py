@@ -34,6 +34,7 @@ _SHORT_CHARACTERS: Final = 64
 # The names of fields are from a fixed set, and so are most short values: names of tools, codes, states.
 _is_secret_name = lru_cache(maxsize=1024)(is_secret_name)
 _TAKEN: Final = frozenset({"time", "level", "event", "logger"})
+_PLACED: Final = _TAKEN | {"trace_id"}
 
 
 _LEVELS: Final = {level: name for name, level in logging.getLevelNamesMapping().items()}
@@ -95,6 +96,10 @@ class EventLog:
         """Write an event that an operator must look at, with the exception that is being handled."""
         self._write(logging.ERROR, event, fields, has_exception=True)
 
+    def bound(self, event: str, **fields: LogValue) -> BoundEvent:
+        """Return an event that has these fields each time, for what is written at every call."""
+        return BoundEvent(self, event, fields)
+
     def _write(self, level: int, event: str, fields: Mapping[str, LogValue], *, has_exception: bool = False) -> None:
         if not self._logger.isEnabledFor(level):
             return
@@ -104,6 +109,41 @@ class EventLog:
                 return
         error = sys.exc_info() if has_exception else None
         self._logger.handle(_EventRecord(self._logger.name, level, event, fields, error))
+
+
+class BoundEvent:
+    """An event some of whose fields are always the same, written out once; see `EventLog.bound`.
+
+    Its line is the one that `EventLog` writes of all its fields.
+
+    Args:
+        log: Of the module.
+        event: As for `EventLog.info`.
+        fields: Those that are the same; what varies has other names.
+    """
+
+    __slots__ = ("_event", "_fields", "_log", "_logger", "_written")
+
+    def __init__(self, log: EventLog, event: str, fields: Mapping[str, LogValue]) -> None:
+        self._log = log
+        self._logger = log._logger  # noqa: SLF001 - a part of it
+        self._event = event
+        self._fields = fields
+        self._written = "".join(_field(name, value) for name, value in fields.items())
+
+    def info(self, **fields: LogValue) -> None:
+        """Write the event as one of normal work, with the fields that vary."""
+        logger = self._logger
+        if not logger.isEnabledFor(logging.INFO):
+            return
+        handler = _only_handler(logger)
+        if (
+            handler is not None
+            and _PLACED.union(_context.get()).isdisjoint(self._fields)
+            and handler.wrote(logging.INFO, self._event, logger.name, fields, self._written)
+        ):
+            return
+        self._log.info(self._event, **{**self._fields, **fields})
 
 
 class log_context:  # noqa: N801 - used like a function; a class enters and leaves at a third of a generator's cost
@@ -166,13 +206,21 @@ class _LineHandler(logging.StreamHandler[TextIO]):
             self.emit(record)
         return True
 
-    def wrote(self, level: int, event: str, logger: str, fields: Mapping[str, LogValue]) -> bool:
-        """Write an event without a record of it; tell whether that could be done."""
+    def wrote(self, level: int, event: str, logger: str, fields: Mapping[str, LogValue], known: str = "") -> bool:
+        """Write an event without a record of it; tell whether that could be done.
+
+        Args:
+            level: Of `logging`.
+            event: Its name.
+            logger: The module's.
+            fields: What is to be written.
+            known: Fields that stand before them, written already.
+        """
         if level < self.level or self.filters:
             return False
         created = time.time()  # noqa: TID251 - the date of a line, which logging itself would take from here
         try:
-            line = _event_line(created, _LEVELS[level], event, logger, fields)
+            line = _event_line(created, _LEVELS[level], event, logger, fields, known)
             if not line.isascii():
                 return False
             with self.lock or nullcontext():
@@ -223,9 +271,13 @@ def configure_logging(level: str, stream: TextIO) -> None:
 
 
 def _time(seconds: float) -> str:
-    """Return the moment as RFC 3339 with milliseconds; the seconds before the point are the same for many lines."""
-    second, microseconds = divmod(round(seconds * 1_000_000), 1_000_000)
-    return f"{_second(second)}.{microseconds // 1000:03}Z"
+    """Return the moment as RFC 3339 with milliseconds; a busy process writes several in one."""
+    return _moment(round(seconds * 1_000_000) // 1000)
+
+
+@lru_cache(maxsize=4)
+def _moment(milliseconds: int) -> str:
+    return f"{_second(milliseconds // 1000)}.{milliseconds % 1000:03}Z"
 
 
 @lru_cache(maxsize=4)
@@ -233,7 +285,9 @@ def _second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat().removesuffix("+00:00")
 
 
-def _event_line(created: float, level: str, event: str, logger: str, fields: Mapping[str, LogValue]) -> str:
+def _event_line(
+    created: float, level: str, event: str, logger: str, fields: Mapping[str, LogValue], known: str = ""
+) -> str:
     """Return the line of an event; it is the one that `dumps` writes if it is all ASCII."""
     line = f'{{"time":"{_time(created)}",{_head(level, event, logger)}'
     trace_id = current_trace_id()
@@ -242,13 +296,18 @@ def _event_line(created: float, level: str, event: str, logger: str, fields: Map
     context = _context.get()
     for name, text in context.items():
         line += f"{_name(name)}{encode_basestring(text)}"
+    line += known
     for name, value in fields.items():
         if name not in context and name not in _TAKEN and not (trace_id and name == "trace_id"):
-            if isinstance(value, str) and len(value) <= _SHORT_CHARACTERS and not _is_secret_name(name):
-                line += f"{_name(name)}{_short_written(str(value))}"
-            else:
-                line += f"{_name(name)}{_written(name, value)}"
+            line += _field(name, value)
     return line + "}"
+
+
+def _field(name: str, value: LogValue) -> str:
+    """Return a field as it stands behind others."""
+    if isinstance(value, str) and len(value) <= _SHORT_CHARACTERS and not _is_secret_name(name):
+        return f"{_name(name)}{_short_written(str(value))}"
+    return f"{_name(name)}{_written(name, value)}"
 
 
 @lru_cache(maxsize=1024)

@@ -50,6 +50,16 @@ def parse(pointer: str) -> tuple[str, ...]:
     return tuple(token.replace("~1", "/").replace("~0", "~") for token in pointer[1:].split("/"))
 
 
+def below(pointer: str, name: str) -> str:
+    """Return the pointer of a member, from that of its object.
+
+    >>> below("/items/0", "a/b")
+    '/items/0/a~1b'
+    """
+    is_plain = "/" not in name and "~" not in name
+    return f"{pointer}/{name}" if is_plain else pointer + join(name)
+
+
 def join(*tokens: str | int) -> str:
     """Return the pointer made of these tokens, escaped; numbers are array indices.
 

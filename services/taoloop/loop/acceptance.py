@@ -11,10 +11,14 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from taoloop.core.clock import Clock
 from taoloop.core.errors import FieldViolation, InvalidRequest
 from taoloop.core.exact_json import ABSENT
+from taoloop.core.logs import EventLog
 from taoloop.loop.limits import RunLimits
-from taoloop.plan.task import Permissions, Role, Task
+from taoloop.plan.task import Permissions, Role, Task, Turn
 from taoloop.tools.schema_refusals import SchemaRefused
 from taoloop.tools.schemas import CompiledSchema
+from taoloop.values.cleaning.requests import clean_request
+
+_log = EventLog(__name__)
 
 MAX_TURNS: Final = 100
 MAX_TURN_CHARACTERS: Final = 1_000_000
@@ -24,7 +28,7 @@ _CJK: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 
 
 def accept(task: Task | None, limits: RunLimits, clock: Clock, new_request_id: str) -> Task:
-    """Return the task with every default filled in.
+    """Return the task with every default filled in, and with the text of its turns as it is stored: clean.
 
     Args:
         task: The task as received.
@@ -41,16 +45,27 @@ def accept(task: Task | None, limits: RunLimits, clock: Clock, new_request_id: s
     if violations:
         what = "; ".join(f"{violation.field} {violation.description}" for violation in violations)
         raise InvalidRequest(f"The task cannot be run: {what}.", violations=violations)
+    turns = tuple(_clean(turn) for turn in task.turns)
     return replace(
         task,
+        turns=turns,
         request_id=task.request_id or new_request_id,
         state={} if task.state is ABSENT or task.state is None else task.state,
         reference_time=task.reference_time or clock.now(),
         time_zone=task.time_zone or "UTC",
-        locale=task.locale or _locale_of(task.turns[-1].text),
+        locale=task.locale or _locale_of(turns[-1].text),
         permissions=task.permissions or Permissions(),
         limits=limits.within(task.limits).as_record(),
     )
+
+
+def _clean(turn: Turn) -> Turn:
+    """Return the turn as it is stored. Every place in the conversation is counted in this text."""
+    cleaned = clean_request(turn.text)
+    if not cleaned.is_changed:
+        return turn
+    _log.info("request_cleaned", role=turn.role.value, marks=cleaned.described)
+    return replace(turn, text=cleaned.text)
 
 
 def _violations(task: Task) -> Iterator[FieldViolation]:

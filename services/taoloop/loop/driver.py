@@ -159,6 +159,10 @@ class RunDriver:
             )
             await self._finish(Outcome.FAILED, fault=fault)
             return
+        doubtful = self._writer.state.doubtful_steps
+        if doubtful:
+            await self._finish(Outcome.NEEDS_HUMAN, fault=_all_doubtful(doubtful))
+            return
         await self._writer.emit(answer)
         await self._finish(Outcome.ANSWERED)
 
@@ -268,6 +272,16 @@ def _fault_of_refusal(refusal: Refusal) -> Fault:
 
 def _person_needed(message: str) -> Fault:
     return Fault(code=FaultCode.DECISION_BY_PERSON_NEEDED, stage=FaultStage.PLAN, message=message)
+
+
+def _all_doubtful(step_ids: tuple[str, ...]) -> Fault:
+    message = f"Every result that an answer could rest on has a low confidence: {', '.join(step_ids)}."
+    return Fault(
+        code=FaultCode.DECISION_BY_PERSON_NEEDED,
+        stage=FaultStage.LOOP,
+        message=message,
+        suggestion="Look at the results' stages and sources, and decide whether they will do.",
+    )
 
 
 def _plan_fault(message: str) -> Fault:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from taoloop.core.errors import FieldViolation, InvalidRequest, NotWaiting
-from taoloop.core.exact_json import JsonValue, equal
+from taoloop.core.exact_json import Absent, Json, JsonValue, equal
 from taoloop.core.pointers import assign, join
 from taoloop.loop.state import RunState
 from taoloop.plan.running import InputRequired, ProvideInputRequest
 from taoloop.plan.task import InputField, ProvidedInput
 from taoloop.tools.schemas import CompiledSchema
+from taoloop.values.cleaning.requests import clean_request
 
 
 def find_repeat(state: RunState, request: ProvideInputRequest) -> int | None:
@@ -19,11 +20,12 @@ def find_repeat(state: RunState, request: ProvideInputRequest) -> int | None:
     if wanted is None or state.question is not None:
         return None
     given = [known for known in state.inputs if known.input_id == wanted.input_id]
-    return state.last_sequence + 1 if given and _same(given[-1], wanted) else None
+    cleaned = ProvidedInput(input_id=wanted.input_id, values=_cleaned(wanted.values))
+    return state.last_sequence + 1 if given and _same(given[-1], cleaned) else None
 
 
 def accept_input(state: RunState, request: ProvideInputRequest) -> ProvidedInput:
-    """Return the answer with its values placed where the tool's arguments have them.
+    """Return the answer with its values placed where the tool's arguments have them, without marks that nobody sees.
 
     Raises:
         NotWaiting: The run waits for no answer, or for the answer to another question.
@@ -38,11 +40,26 @@ def accept_input(state: RunState, request: ProvideInputRequest) -> ProvidedInput
             f"Run {state.run_id} {waits}, not for {given.input_id}.",
             metadata={"run_id": state.run_id, "input_id": given.input_id},
         )
-    values, violations = _place(given.values, question)
+    values, violations = _place(_cleaned(given.values), question)
     if violations:
         what = "; ".join(f"{violation.field} {violation.description}" for violation in violations)
         raise InvalidRequest(f"The input does not fit: {what}.", violations=violations)
     return ProvidedInput(input_id=given.input_id, values=values)
+
+
+def _cleaned(values: Json) -> Json:
+    return values if isinstance(values, Absent) else _clean(values)
+
+
+def _clean(value: JsonValue) -> JsonValue:
+    """Return the value with each of its texts as a turn would be stored."""
+    if isinstance(value, str):
+        return clean_request(value).text
+    if isinstance(value, list):
+        return [_clean(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _clean(item) for key, item in value.items()}
+    return value
 
 
 def _place(values: object, question: InputRequired) -> tuple[JsonValue, list[FieldViolation]]:

@@ -11,7 +11,7 @@ from taoloop.core.exact_json import Json
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.plan.acting import ActionResult, ActionStatus, Provenance
 from taoloop.plan.model import PlanStep, ThoughtPlan
-from taoloop.plan.observing import ObservationResult
+from taoloop.plan.observing import ConfidenceLevel, ObservationResult
 from taoloop.plan.running import (
     ActionReturned,
     ApprovalOutcome,
@@ -131,6 +131,13 @@ class RunState:
             record.action is not None and record.action.trust is Trust.UNTRUSTED and record.action.served_by is not None
             for record in self.steps.values()
         )
+
+    @property
+    def doubtful_steps(self) -> tuple[str, ...]:
+        """Return the steps with a valid result when the confidence of every such result is low; else none."""
+        results = [record.observation for record in self.steps.values() if record.is_done]
+        doubtful = [each for each in results if each is None or each.confidence_level is ConfidenceLevel.LOW]
+        return tuple(each.step_id for each in doubtful if each is not None) if len(doubtful) == len(results) else ()
 
     @property
     def calls_per_tool(self) -> Mapping[str, int]:

@@ -1,97 +1,80 @@
-"""Chat completions as JSON: the body of a request, and the reply in the body of an answer."""
+"""The body of a request for a chat completion, by what the server's profile says it understands."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
-from taoloop.core.exact_json import JsonSyntaxError, JsonValue, dumps, loads
-from taoloop.models.ports import ChatReply, ChatRequest, JsonForm, ModelFailed, ModelFailureKind, Role, TokenUsage
-from taoloop.models.profiles import ModelProfile, StructuredOutput
+from taoloop.core.exact_json import JsonValue, dumps
+from taoloop.models.ports import ChatMessage, ChatRequest, JsonForm
+from taoloop.models.profiles.model import ModelProfile, StructuredOutput
 
-_CUT_OFF: Final = frozenset({"length", "content_filter", "max_tokens"})
-_MAX_WORD_CHARACTERS: Final = 100
+MOST_BYTES_PER_TOKEN: Final = 16
+"""No tokenizer is at hand; text has fewer bytes a token, so that only what surely does not fit is not sent."""
 
 
 def body_of(request: ChatRequest, model: str, profile: ModelProfile) -> bytes:
-    """Return the body of `POST /chat/completions`.
+    """Return the body of `POST /chat/completions`; what the profile lacks is left out.
 
     Source: the OpenAI API reference, chat completions, in the part that vLLM, llama.cpp and SGLang serve too.
     """
-    messages: list[JsonValue] = [{"role": one.role.value, "content": one.content} for one in request.messages]
+    messages: list[JsonValue] = [{"role": one.role.value, "content": one.content} for one in _worded(request, profile)]
     body: dict[str, JsonValue] = {
+        **profile.extra,
         "model": model,
         "messages": messages,
-        "max_tokens": request.max_tokens,
-        "temperature": request.temperature,
-        "stream": False,
+        profile.reply_limit_field.value: min(request.max_tokens, profile.max_reply_tokens),
+        "stream": profile.streams,
     }
-    if request.seed is not None:
-        body["seed"] = request.seed
+    if profile.streams and profile.streams_usage:
+        body["stream_options"] = {"include_usage": True}
+    _add_sampling(body, request, profile)
     if request.form is not None:
-        _ask_for(request.form, body, messages, profile.structured_output)
+        _add_form(body, request.form, profile)
     return dumps(body).encode()
 
 
-def reply_of(body: bytes) -> ChatReply:
-    """Return the reply in the body of an answer with status 200.
-
-    Raises:
-        ModelFailed: MALFORMED, or CUT_OFF when the reply did not end by itself.
-    """
-    try:
-        answer = loads(body, max_bytes=len(body))
-    except JsonSyntaxError as exc:
-        raise _malformed("is not JSON") from exc
-    choice = _first_choice(answer)
-    finish_reason = choice.get("finish_reason")
-    if finish_reason in _CUT_OFF:
-        raise ModelFailed(ModelFailureKind.CUT_OFF, f"The model's reply was cut off: {finish_reason}.", status_code=200)
-    message = choice.get("message")
-    text = message.get("content") if isinstance(message, dict) else None
-    if not isinstance(text, str):
-        raise _malformed("has no text")
-    members = answer if isinstance(answer, dict) else {}
-    return ChatReply(
-        text=text,
-        finish_reason=_word(finish_reason),
-        usage=_usage(members.get("usage")),
-        response_id=_word(members.get("id")),
-    )
+def surely_exceeds(body: bytes, profile: ModelProfile) -> bool:
+    """Whether the prompt cannot fit into the model's context, whatever its tokens are."""
+    return len(body) > MOST_BYTES_PER_TOKEN * profile.context
 
 
-def _ask_for(
-    form: JsonForm, body: dict[str, JsonValue], messages: list[JsonValue], structured_output: StructuredOutput
-) -> None:
+def _add_sampling(body: dict[str, JsonValue], request: ChatRequest, profile: ModelProfile) -> None:
+    if profile.takes_temperature:
+        body["temperature"] = request.temperature
+        if request.top_p != 1.0:
+            body["top_p"] = request.top_p
+    if profile.takes_seed and request.seed is not None:
+        body["seed"] = request.seed
+    # A server that takes fewer texts would refuse the request: the first ones are the caller's most wanted.
+    if stop := request.stop[: profile.max_stop_sequences]:
+        body["stop"] = list(stop)
+    if top := min(request.top_logprobs, profile.max_top_logprobs):
+        body["logprobs"] = True
+        body["top_logprobs"] = top
+
+
+def _add_form(body: dict[str, JsonValue], form: JsonForm, profile: ModelProfile) -> None:
     schema = dict(form.schema)
-    if structured_output is StructuredOutput.JSON_SCHEMA:
-        named: JsonValue = {"name": form.name, "schema": schema, "strict": True}
-        body["response_format"] = {"type": "json_schema", "json_schema": named}
-        return
-    words = f"Reply with one JSON object and nothing else. It must fit this JSON Schema: {dumps(schema)}"
-    messages.insert(0, {"role": Role.SYSTEM.value, "content": words})
-    if structured_output is StructuredOutput.JSON_MODE:
-        body["response_format"] = {"type": "json_object"}
+    match profile.structured_output:
+        case StructuredOutput.JSON_SCHEMA:
+            named: JsonValue = {"name": form.name, "schema": schema, "strict": True}
+            body["response_format"] = {"type": "json_schema", "json_schema": named}
+        case StructuredOutput.STRUCTURED_OUTPUTS if profile.takes_grammar and form.grammar:
+            body["structured_outputs"] = {"grammar": form.grammar}
+        case StructuredOutput.STRUCTURED_OUTPUTS:
+            body["structured_outputs"] = {"json": schema}
+        case StructuredOutput.JSON_MODE:
+            body["response_format"] = {"type": "json_object"}
+        case StructuredOutput.NONE:
+            pass
 
 
-def _first_choice(answer: JsonValue) -> dict[str, JsonValue]:
-    choices = answer.get("choices") if isinstance(answer, dict) else None
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        raise _malformed("has no choice")
-    return choices[0]
-
-
-def _usage(value: JsonValue) -> TokenUsage:
-    members = value if isinstance(value, dict) else {}
-    return TokenUsage(_count(members.get("prompt_tokens")), _count(members.get("completion_tokens")))
-
-
-def _count(value: JsonValue) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31 else 0
-
-
-def _word(value: JsonValue) -> str:
-    return value[:_MAX_WORD_CHARACTERS] if isinstance(value, str) else ""
-
-
-def _malformed(what: str) -> ModelFailed:
-    return ModelFailed(ModelFailureKind.MALFORMED, f"The answer of the model's server {what}.", status_code=200)
+def _worded(request: ChatRequest, profile: ModelProfile) -> tuple[ChatMessage, ...]:
+    """Return the messages; to a server that takes no schema it is told in words, after all that may be cached."""
+    if request.form is None or profile.structured_output.is_enforced:
+        return request.messages
+    schema = dumps(dict(request.form.schema))
+    words = f"Reply with one JSON object and nothing else. It must fit this JSON Schema: {schema}"
+    *before, last = request.messages
+    return (*before, replace(last, content=f"{last.content}\n\n{words}"))

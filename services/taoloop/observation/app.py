@@ -9,8 +9,7 @@ from pathlib import Path
 
 from taoloop.core.clock import Clock
 from taoloop.core.telemetry import Telemetry
-from taoloop.models.metering import MeteredChatModel
-from taoloop.models.profiles import ModelProfile
+from taoloop.models.opening import open_chat_model
 from taoloop.observation.confidence import ConfidenceLevels, SourceWeights
 from taoloop.observation.drift.local_drift_log import LocalDriftLog
 from taoloop.observation.drift.notebook import DriftNotebook, handing_over
@@ -87,25 +86,14 @@ async def _validator(
     settings: ValidatorSettings, telemetry: Telemetry, clock: Clock
 ) -> AsyncIterator[SemanticValidator | None]:
     """Open the connection to the language model that validates answers, if one is set up."""
-    if settings.url is None:
-        yield None
-        return
-    from taoloop.models.http_chat_model import HttpChatModel, ModelServer
-
-    server = ModelServer(
-        url=settings.url,
-        model=settings.model,
-        api_key=settings.api_key.get_secret_value(),
-        timeout_seconds=settings.timeout_seconds,
-        max_reply_bytes=settings.max_reply_bytes,
-        profile=ModelProfile(structured_output=settings.structured_output, context_tokens=settings.context_tokens),
-    )
-    corrections = CorrectionPolicy(
-        max_corrections=settings.max_corrections, timeout_seconds=settings.timeout_seconds, model=settings.model
-    )
-    async with HttpChatModel(server) as model:
-        metered = MeteredChatModel(model, "validator", telemetry)
-        yield ChatSemanticValidator(metered, corrections, settings.max_reply_tokens, clock)
+    async with open_chat_model(settings, "validator", telemetry, clock) as model:
+        if model is None:
+            yield None
+            return
+        corrections = CorrectionPolicy(
+            max_corrections=settings.max_corrections, timeout_seconds=settings.timeout_seconds, model=settings.model
+        )
+        yield ChatSemanticValidator(model, corrections, settings.max_reply_tokens, clock)
 
 
 def _read(path: Path) -> tuple[Catalogue, Mapping[str, Place]]:

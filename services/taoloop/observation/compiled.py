@@ -20,7 +20,7 @@ from taoloop.tools.compiled import CompiledTool
 from taoloop.tools.contract import UNTRUSTED_WEIGHT, Empty, ToolContract
 from taoloop.tools.rules import CompiledRule
 from taoloop.tools.schemas import CompiledSchema
-from taoloop.tools.seen import Place, learn
+from taoloop.tools.seen import Familiar, Place, learn
 from taoloop.tools.signature import Effect, Trust
 
 # One value of every JSON type but null: a schema that takes them all does not name null as an answer.
@@ -61,7 +61,7 @@ class ContractChecks:
     known: tuple[KnownValues, ...]
     exposer: Exposer
     output_schema: CompiledSchema
-    seen: Place
+    seen: Familiar
 
 
 def compile_checks(tool: CompiledTool, weights: SourceWeights, seen: Place | None = None) -> ContractChecks:
@@ -94,7 +94,7 @@ def compile_checks(tool: CompiledTool, weights: SourceWeights, seen: Place | Non
         known=tuple(KnownValues.compile(pointer, values) for pointer, values in observe.known.items()),
         exposer=exposer,
         output_schema=CompiledSchema.compile(tool.output_schema),
-        seen=learn(contract, ()) if seen is None else seen,
+        seen=Familiar(learn(contract, ()) if seen is None else seen),
     )
 
 

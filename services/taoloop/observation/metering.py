@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from opentelemetry.trace import Span
+from prometheus_client import Counter
 
 from taoloop.core.faults import FaultCode
 from taoloop.core.telemetry import Telemetry
@@ -49,14 +50,15 @@ class MeteredObserver:
         self._cut = telemetry.metrics.counter(EXPOSED_CUT)
         self._soft_labels = telemetry.metrics.counter(SOFT_LABELS)
         self._notebook = notebook
+        self._counted: dict[tuple[str, bool], Counter] = {}
 
     def observe(self, request: ObserveRequest) -> ObservationResult:
         """Return the verdict; see `Observer.observe`, also for what it raises."""
         tool = self._label("" if request.result is None else request.result.tool)
-        with self._tracing.span(observe_span(tool), _identity(request, tool)) as span:
+        with self._tracing.span(observe_span(tool), lambda: _identity(request, tool)) as span:
             result = self._observer.observe(request)
             _describe(span, result)
-        self._observations.labels(tool, "true" if result.valid else "false").inc()
+        self._count(tool, is_valid=result.valid)
         if result.fault is not None and result.fault.code == FaultCode.RESPONSE_TOO_LARGE:
             self._refused.labels(tool, "observation_max_body_bytes").inc()
         if result.exposed_is_cut:
@@ -67,6 +69,14 @@ class MeteredObserver:
             if failure.stage == Stage.SOFT:
                 self._soft_labels.labels(tool, failure.rule_id).inc()
         return result
+
+    def _count(self, tool: str, *, is_valid: bool) -> None:
+        """Count a verdict; the counter of a tool is looked up once, which costs more than to count."""
+        counter = self._counted.get((tool, is_valid))
+        if counter is None:
+            counter = self._observations.labels(tool, "true" if is_valid else "false")
+            self._counted[tool, is_valid] = counter
+        counter.inc()
 
     def _label(self, tool: str) -> str:
         return tool if tool in self._catalogues.current() else UNKNOWN_TOOL_LABEL

@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
 from taoloop.core.errors import CatalogueMismatch, FieldViolation, InvalidRequest
-from taoloop.core.exact_json import ABSENT, JsonEncodeError, JsonValue, dumps
+from taoloop.core.exact_json import ABSENT
 from taoloop.core.faults import FaultCode
 from taoloop.observation.compiled import ContractChecks, compile_checks
 from taoloop.observation.judging import Judgement, ObservationPolicy, judge
 from taoloop.observation.ports import CatalogueSource
-from taoloop.observation.stages.consistency import unreadable_expectation
 from taoloop.observation.stages.model import Flaw, Outcome, Stage, flaw
+from taoloop.observation.stages.step_schemas import StepSchemas
 from taoloop.observation.verdict import Source, Trail, verdict
 from taoloop.plan.acting import ActionResult
 from taoloop.plan.observing import ObservationResult, ObserveRequest
 from taoloop.tools.catalogue import Catalogue
-from taoloop.tools.schema_refusals import SchemaRefused
 from taoloop.tools.schemas import CompiledSchema
 from taoloop.tools.seen import Place
 from taoloop.tools.signature import Trust
 
 NOTHING_SEEN: Final[Mapping[str, Place]] = MappingProxyType({})
-
-MAX_STEP_SCHEMAS: Final = 256
-"""Most compiled schemas of steps that an observer keeps; the one unused for longest goes first."""
 
 
 class Observer:
@@ -49,7 +44,7 @@ class Observer:
         self._catalogue_digest = ""
         self._checks: dict[str, ContractChecks] = {}
         self._caches = threading.Lock()
-        self._step_schemas: OrderedDict[str, CompiledSchema | Flaw] = OrderedDict()
+        self._step_schemas = StepSchemas()
 
     def observe(self, request: ObserveRequest) -> ObservationResult:
         """Return the verdict on one result; the same request always gives the same verdict.
@@ -70,22 +65,22 @@ class Observer:
         checks = self._checks_of(catalogue, result.served_by_tool or result.tool)
         if checks is None:
             return self._unknown_tool(result, catalogue)
-        self._check_projection(request.projection, result.tool, catalogue)
+        if request.projection:
+            self._check_projection(request.projection, result.tool, catalogue)
         expected = self._expected_schemas(request, result, catalogue)
-        return judge(
-            Judgement(
-                request=request,
-                result=result,
-                checks=checks,
-                policy=self._policy,
-                schemas=tuple(schema for schema in expected if isinstance(schema, CompiledSchema)),
-                refused=tuple(refused for refused in expected if isinstance(refused, Flaw)),
-            )
+        judgement = Judgement(
+            request=request,
+            result=result,
+            checks=checks,
+            policy=self._policy,
+            schemas=[schema for schema in expected if isinstance(schema, CompiledSchema)] if expected else (),
+            refused=[refused for refused in expected if isinstance(refused, Flaw)] if expected else (),
         )
+        return judge(judgement)
 
     def _check_projection(self, name: str, tool: str, catalogue: Catalogue) -> None:
         """Refuse a goal that the planned tool does not know; another tool that stood in for it need not know it."""
-        planned = self._checks_of(catalogue, tool) if name else None
+        planned = self._checks_of(catalogue, tool)
         if planned is None or name in planned.exposer.projections:
             return
         known = ", ".join(planned.exposer.projections) or "none"
@@ -99,33 +94,19 @@ class Observer:
         """Return what the data must fit: the step's schema, and the planned tool's where another stood in."""
         expected: list[CompiledSchema | Flaw] = []
         if request.output_schema is not ABSENT and request.output_schema is not None:
-            expected.append(self._step_schema(request.output_schema))
+            expected.append(self._step_schemas.of(request.output_schema))
         if result.served_by_tool not in {"", result.tool}:
             planned = self._checks_of(catalogue, result.tool)
             if planned is not None:
                 expected.append(planned.output_schema)
         return expected
 
-    def _step_schema(self, schema: JsonValue) -> CompiledSchema | Flaw:
-        try:
-            key = dumps(schema)
-        except JsonEncodeError:
-            return unreadable_expectation("The step's output schema is no JSON.")
-        with self._caches:
-            known = self._step_schemas.get(key)
-            if known is None:
-                known = self._step_schemas[key] = compiled_expectation(schema)
-                if len(self._step_schemas) > MAX_STEP_SCHEMAS:
-                    self._step_schemas.popitem(last=False)
-            self._step_schemas.move_to_end(key)
-        return known
-
     def _pinned(self, digest: str) -> Catalogue:
         catalogue = self._catalogues.current()
         if digest and digest != catalogue.digest:
             raise CatalogueMismatch.of(digest, catalogue.digest)
-        with self._caches:
-            if catalogue.digest != self._catalogue_digest:
+        if catalogue.digest != self._catalogue_digest:
+            with self._caches:
                 self._forget_changed(catalogue)
                 self._catalogue_digest = catalogue.digest
         return catalogue
@@ -138,12 +119,13 @@ class Observer:
         }
 
     def _checks_of(self, catalogue: Catalogue, name: str) -> ContractChecks | None:
-        with self._caches:
-            known = self._checks.get(name)
-            if known is None and name in catalogue:
-                known = self._checks[name] = compile_checks(
-                    catalogue.compiled(name), self._policy.weights, self._seen.get(name)
-                )
+        known = self._checks.get(name)
+        if known is None and name in catalogue:
+            with self._caches:  # nobody waits here for a contract that is compiled already
+                known = self._checks.get(name)
+                if known is None:
+                    tool, seen = catalogue.compiled(name), self._seen.get(name)
+                    known = self._checks[name] = compile_checks(tool, self._policy.weights, seen)
         return known
 
     def _unknown_tool(self, result: ActionResult, catalogue: Catalogue) -> ObservationResult:
@@ -164,11 +146,3 @@ class Observer:
 
     def __repr__(self) -> str:
         return f"Observer(catalogue={self._catalogue_digest[:12]!r}, contracts_compiled={len(self._checks)})"
-
-
-def compiled_expectation(schema: JsonValue) -> CompiledSchema | Flaw:
-    """Return a step's schema compiled, or the flaw of one that cannot be used: then nothing is as expected."""
-    try:
-        return CompiledSchema.compile(schema)
-    except SchemaRefused as refused:
-        return unreadable_expectation(f"The step's output schema cannot be used: {refused}.")

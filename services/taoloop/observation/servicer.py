@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import grpc.aio
@@ -18,16 +18,18 @@ from taoloop.observation.metering import MeteredObserver
 from taoloop.observation.semantic.answer_checker import LARGE_ANSWER_CHARACTERS
 from taoloop.observation.semantic.metering import MeteredAnswerChecker
 from taoloop.plan.answering import CheckAnswerRequest
-from taoloop.plan.observing import ListDriftRequest, ObserveRequest
+from taoloop.plan.observing import ListDriftRequest, ObservationResult, ObserveRequest, ObserveResponse
 from taoloop.wire.context import incoming_call
-from taoloop.wire.records.codec import decode, encode
+from taoloop.wire.records.codec import append, decode, encode
 
 MAX_BATCH_ITEMS: Final = 256
 """Most results that one ObserveBatch may hold."""
 
 SERVICE_NAME: Final = "taoloop.api.v1.ObservationService"
 
-_ITEMS_BETWEEN_PAUSES: Final = 16
+_CHARACTERS_OF_AN_ITEM: Final = 2048
+"""The characters of JSON that take as long as all else of one observation."""
+_COMPILING_FACTOR: Final = 4
 
 
 class ObservationServicer(observation_pb2_grpc.ObservationServiceServicer):
@@ -64,7 +66,9 @@ class ObservationServicer(observation_pb2_grpc.ObservationServiceServicer):
         _context: grpc.aio.ServicerContext[Any, Any],
     ) -> pb.ObserveResponse:
         """Judge one result."""
-        return pb.ObserveResponse(result=await self._judged(request))
+        if self._is_heavy(request):
+            return await self._heavy.run(partial(self._response, request))
+        return self._response(request)
 
     async def ObserveBatch(
         self,
@@ -80,13 +84,18 @@ class ObservationServicer(observation_pb2_grpc.ObservationServiceServicer):
         _check_count(len(request.items))
         deadline = incoming_call(context).deadline
         response = pb.ObserveBatchResponse()
+        characters = 0
         for index, item in enumerate(request.items):
-            if index % _ITEMS_BETWEEN_PAUSES == _ITEMS_BETWEEN_PAUSES - 1:
-                await self._clock.sleep(0)
             if deadline.is_expired:
                 raise DeadlineExceeded(f"The time was used up after {index} items.", metadata={"items": str(index)})
-            with _named_by_place(index):
-                response.results.append(await self._judged(item))
+            try:
+                await self._judge_item(item, response)
+            except InvalidRequest as error:
+                raise _named_by_place(error, index) from error
+            characters += _CHARACTERS_OF_AN_ITEM + len(item.result.parsed_json) + _other_characters(item)
+            if characters > LARGE_CHARACTERS:  # as much at a time as one call may take
+                characters = 0
+                await self._clock.sleep(0)
         return response
 
     async def CheckAnswer(
@@ -120,14 +129,24 @@ class ObservationServicer(observation_pb2_grpc.ObservationServiceServicer):
         record = decode(ListDriftRequest, request)
         return encode(await self._drift.list_drift(record, incoming_call(context)), pb.ListDriftResponse)
 
-    async def _judged(self, request: pb.ObserveRequest) -> pb.ObservationResult:
-        if not LARGE_CHARACTERS < len(request.result.parsed_json) <= self._max_body_bytes:
-            return self._judged_here(request)
-        return await self._heavy.run(lambda: self._judged_here(request))
+    async def _judge_item(self, item: pb.ObserveRequest, response: pb.ObserveBatchResponse) -> None:
+        if self._is_heavy(item):
+            judged = await self._heavy.run(partial(self._response, item))
+            response.results.append(judged.result)
+        else:
+            append(self._verdict(item), pb.ObservationResult, response.results)
 
-    def _judged_here(self, request: pb.ObserveRequest) -> pb.ObservationResult:
-        record = decode(ObserveRequest, self._bounded(request))
-        return encode(self._observer.observe(record), pb.ObservationResult)
+    def _is_heavy(self, request: pb.ObserveRequest) -> bool:
+        body, other = len(request.result.parsed_json), _other_characters(request)
+        if other > self._max_body_bytes:
+            _refuse_larger(request, self._max_body_bytes)
+        return other + (body if body <= self._max_body_bytes else 0) > LARGE_CHARACTERS
+
+    def _response(self, request: pb.ObserveRequest) -> pb.ObserveResponse:
+        return encode(ObserveResponse(result=self._verdict(request)), pb.ObserveResponse)
+
+    def _verdict(self, request: pb.ObserveRequest) -> ObservationResult:
+        return self._observer.observe(decode(ObserveRequest, self._bounded(request)))
 
     def _bounded(self, request: pb.ObserveRequest) -> pb.ObserveRequest:
         """Take a body that is too large out before it is parsed, and leave its size for the verdict."""
@@ -144,6 +163,29 @@ def registrar(servicer: ObservationServicer) -> Callable[[grpc.aio.Server], None
     return lambda server: observation_pb2_grpc.add_ObservationServiceServicer_to_server(servicer, server)
 
 
+def _characters(request: pb.ObserveRequest) -> int:
+    """Return how much JSON there is to read; a schema is compiled besides."""
+    read = len(request.result.parsed_json) + len(request.arguments_json) + len(request.expect_json)
+    return read + _COMPILING_FACTOR * len(request.output_schema_json)
+
+
+def _other_characters(request: pb.ObserveRequest) -> int:
+    """Return how much JSON there is to read besides the body; a schema is compiled, too."""
+    read = len(request.arguments_json) + len(request.expect_json)
+    return read + _COMPILING_FACTOR * len(request.output_schema_json)
+
+
+def _refuse_larger(request: pb.ObserveRequest, limit: int) -> None:
+    """Refuse what comes with a result and is larger than a body may be, before it is parsed."""
+    for field in ("arguments_json", "expect_json", "output_schema_json"):
+        size = len(getattr(request, field))
+        if size > limit:
+            violation = FieldViolation(field, f"has {size} characters; at most {limit} are read")
+            message = f"ObserveRequest: {field} {violation.description}."
+            metadata = {"field": field, "limit": "TAOLOOP_OBSERVATION_MAX_BODY_BYTES"}
+            raise InvalidRequest(message, violations=(violation,), metadata=metadata)
+
+
 def _check_count(count: int) -> None:
     if count > MAX_BATCH_ITEMS:
         violation = FieldViolation("items", f"has {count} items; at most {MAX_BATCH_ITEMS} are allowed")
@@ -154,12 +196,8 @@ def _check_count(count: int) -> None:
         )
 
 
-@contextmanager
-def _named_by_place(index: int) -> Iterator[None]:
-    """Let the violations of one item name its place in the batch."""
-    try:
-        yield
-    except InvalidRequest as error:
-        placed = tuple(FieldViolation(f"items[{index}].{found.field}", found.description) for found in error.violations)
-        metadata = {**error.metadata, "item": str(index)}
-        raise InvalidRequest(f"Item {index}: {error.message}", violations=placed, metadata=metadata) from error
+def _named_by_place(error: InvalidRequest, index: int) -> InvalidRequest:
+    """Return the error of one item with violations that name its place in the batch."""
+    placed = tuple(FieldViolation(f"items[{index}].{found.field}", found.description) for found in error.violations)
+    metadata = {**error.metadata, "item": str(index)}
+    return InvalidRequest(f"Item {index}: {error.message}", violations=placed, metadata=metadata)

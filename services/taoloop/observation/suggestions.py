@@ -105,6 +105,7 @@ HINTS: Final[dict[str, tuple[FaultCode, ...]]] = {
         FaultCode.AMBIGUOUS_RESULT,
         FaultCode.CANCELLED,
         FaultCode.NO_TOOL,
+        FaultCode.PARSE_FAILED,
         FaultCode.EMPTY_PLAN,
         FaultCode.INVALID_PLAN,
         FaultCode.INVALID_STEP_ID,

@@ -12,7 +12,7 @@ from taoloop.core.exact_json import ABSENT, JsonValue
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, ServedBy, ToolSummary
 from taoloop.plan.effects import ApprovalDecision, DecideApprovalRequest, DecideApprovalResponse
-from taoloop.plan.observing import ObservationResult, ObserveRequest
+from taoloop.plan.observing import ConfidenceLevel, ObservationResult, ObserveRequest
 from taoloop.plan.thinking import ThinkRequest, ThinkResponse
 from taoloop.tools.signature import Trust
 
@@ -121,9 +121,16 @@ class GatedAction(ScriptedAction):
 
 @dataclass(slots=True)
 class ScriptedObservation:
-    """An `ObservationPort` that takes the body as the data and finds fault only with the tools it is told of."""
+    """An `ObservationPort` that takes the body as the data and finds fault only with the tools it is told of.
+
+    Attributes:
+        invalid_tools: Tools whose results are not valid.
+        doubtful_tools: Tools whose results are valid and of low confidence.
+        requests: What was asked so far.
+    """
 
     invalid_tools: frozenset[str] = frozenset()
+    doubtful_tools: frozenset[str] = frozenset()
     requests: list[ObserveRequest] = field(default_factory=list)
 
     async def observe(self, request: ObserveRequest, call: CallContext) -> ObservationResult:
@@ -133,6 +140,7 @@ class ScriptedObservation:
         if result is None:
             raise ValueError("the request has no result")
         is_valid = result.status is ActionStatus.SUCCEEDED and result.tool not in self.invalid_tools
+        is_doubtful = result.tool in self.doubtful_tools
         broken = Fault(code=FaultCode.SCHEMA_VIOLATION, stage=FaultStage.OBSERVATION, message="not as promised")
         data = result.parsed if result.parsed is not ABSENT else None
         return ObservationResult(
@@ -141,7 +149,8 @@ class ScriptedObservation:
             valid=is_valid,
             data=data,
             exposed=data,
-            confidence=1.0 if is_valid else 0.0,
+            confidence=0.0 if not is_valid else 0.4 if is_doubtful else 1.0,
+            confidence_level=ConfidenceLevel.LOW if is_doubtful or not is_valid else ConfidenceLevel.HIGH,
             fault=None if is_valid else result.fault or broken,
             trust=result.trust,
         )

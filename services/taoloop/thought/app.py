@@ -12,12 +12,12 @@ from taoloop.core.ids import new_id
 from taoloop.core.tasks import first_error
 from taoloop.core.telemetry import Telemetry
 from taoloop.thought.front import ThoughtFront
-from taoloop.thought.job_codec import JobCodec
 from taoloop.thought.plan_checking import PlanChecking
 from taoloop.thought.planners.graph import GraphPlanner
-from taoloop.thought.queue_keys import QueueKeys
-from taoloop.thought.redis_job_queue import RedisJobQueue, redis_job_queue
-from taoloop.thought.redis_job_source import Patience, RedisJobSource
+from taoloop.thought.queue.job_codec import JobCodec
+from taoloop.thought.queue.queue_keys import QueueKeys
+from taoloop.thought.queue.redis_job_queue import RedisJobQueue, redis_job_queue
+from taoloop.thought.queue.redis_job_source import Patience, RedisJobSource
 from taoloop.thought.servicer import SERVICE_NAME, ThoughtServicer, record_codec, registrar
 from taoloop.thought.settings import ThoughtSettings, ThoughtWorkerSettings
 from taoloop.thought.thinker import Thinker
@@ -40,7 +40,8 @@ async def thought_component(settings: ThoughtSettings, telemetry: Telemetry, clo
         keys = QueueKeys(settings.redis.key_prefix)
         queue = RedisJobQueue(link, JobCodec(record_codec()), keys, settings.thought_max_jobs, clock, telemetry)
         await stack.enter_async_context(redis_job_queue(queue))
-        servicer = ThoughtServicer(ThoughtFront(queue), PlanChecking(catalogue))
+        checking = PlanChecking(catalogue, settings.plan.limits(), telemetry.metrics)
+        servicer = ThoughtServicer(ThoughtFront(queue), checking)
         yield Component(
             name="thought", service_names=(SERVICE_NAME,), register=registrar(servicer), is_ready=queue.is_ready
         )
@@ -75,7 +76,7 @@ async def worker_process(
                 lease_seconds=settings.worker_lease_seconds,
                 patience=Patience(settings.worker_outage_seconds, clock),
             )
-            mind = Thinker(catalogue, GraphPlanner(catalogue), clock, telemetry)
+            mind = Thinker(catalogue, GraphPlanner(catalogue), clock, telemetry, settings.plan.limits())
             worker = ThoughtWorker(source, mind, WorkerConfig(slots=settings.worker_slots), clock, telemetry)
             group = await stack.enter_async_context(asyncio.TaskGroup())
             working = group.create_task(worker.run(), name="thought worker")

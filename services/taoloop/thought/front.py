@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from taoloop.core.calls import CallContext
-from taoloop.core.errors import InternalError, TaoError, error_classes
+from taoloop.core.errors import FieldViolation, InternalError, InvalidRequest, TaoError, error_classes
 from taoloop.core.telemetry.tracing import inject
+from taoloop.plan.task import Turn
 from taoloop.plan.thinking import ThinkRequest, ThinkResponse
 from taoloop.thought.model import ThinkFailure, ThinkJob, job_id_of
 from taoloop.thought.ports import JobQueue
+from taoloop.values.cleaning.requests import clean_request
 
 
 class ThoughtFront:
@@ -20,11 +24,14 @@ class ThoughtFront:
         """Make one thought; the same run and iteration give the stored one.
 
         Raises:
+            InvalidRequest: A turn holds marks that nobody sees. Spans count code points of the text that the caller
+                stores, so that the caller takes them out, as the loop does.
             QueueFull: The queue takes no more.
             DeadlineExceeded: No worker answered in time.
             BackendUnavailable: The queue does not answer.
             TaoError: What the worker raised, as it raised it.
         """
+        _require_clean(request.turns)
         trace: dict[str, str] = {}
         inject(trace)
         job = ThinkJob(
@@ -40,6 +47,17 @@ class ThoughtFront:
                 raise error_of(failure)
             case response:
                 return response
+
+
+def _require_clean(turns: Sequence[Turn]) -> None:
+    violations = [
+        FieldViolation(f"turns[{index}].text", f"holds marks that nobody sees: {cleaned.described}")
+        for index, turn in enumerate(turns)
+        if (cleaned := clean_request(turn.text)).is_changed
+    ]
+    if violations:
+        what = "; ".join(f"{violation.field} {violation.description}" for violation in violations)
+        raise InvalidRequest(f"The conversation is not clean: {what}.", violations=violations)
 
 
 def failure_of(error: TaoError) -> ThinkFailure:

@@ -4,21 +4,33 @@ from __future__ import annotations
 
 from taoloop.core.errors import CatalogueMismatch, FieldViolation, InvalidRequest
 from taoloop.core.faults import Fault
+from taoloop.core.telemetry import Metrics
 from taoloop.plan.check import check_plan
-from taoloop.plan.check_context import CheckContext
-from taoloop.plan.json_form import PlanFormInvalid, plan_from_text
+from taoloop.plan.check_context import DEFAULT_LIMITS, CheckContext, PlanLimits
+from taoloop.plan.form.json_form import PlanFormInvalid, plan_from_text
 from taoloop.plan.model import ThoughtPlan
 from taoloop.plan.sourcing import source_literals
 from taoloop.plan.task import Permissions
 from taoloop.plan.thinking import CheckPlanRequest, CheckPlanResponse
+from taoloop.thought.plan_metering import count_too_large
 from taoloop.tools.catalogue import Catalogue
 
 
 class PlanChecking:
-    """Checks plans against one catalogue."""
+    """Checks plans against one catalogue.
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    Args:
+        catalogue: The tools that plans may use.
+        limits: How large a plan may be; the defaults when left out.
+        metrics: Where the plans that are too large are counted; None outside a service.
+    """
+
+    def __init__(
+        self, catalogue: Catalogue, limits: PlanLimits = DEFAULT_LIMITS, metrics: Metrics | None = None
+    ) -> None:
         self._catalogue = catalogue
+        self._limits = limits
+        self._metrics = metrics
         self._tools = {signature.name: signature for signature in catalogue.signatures()}
 
     def check(self, request: CheckPlanRequest) -> CheckPlanResponse:
@@ -34,6 +46,8 @@ class PlanChecking:
         if plan is None:
             return CheckPlanResponse(valid=False, faults=faults)
         verdict = check_plan(source_literals(plan, self._tools, request.turns), self._context(request))
+        if self._metrics is not None:
+            count_too_large(verdict.faults, self._metrics)
         every = (*faults, *verdict.faults)
         return CheckPlanResponse(valid=not every, faults=every, order=verdict.order if not every else ())
 
@@ -46,6 +60,7 @@ class PlanChecking:
             state=request.state,
             completed=request.completed,
             inputs=request.inputs,
+            limits=self._limits,
         )
 
 

@@ -13,8 +13,8 @@ from taoloop.api.v1 import thought_pb2_grpc
 from taoloop.core.errors import InvalidRequest
 from taoloop.plan.thinking import CheckPlanRequest, ThinkRequest, ThinkResponse
 from taoloop.thought.front import ThoughtFront
-from taoloop.thought.job_codec import RecordCodec
 from taoloop.thought.plan_checking import PlanChecking
+from taoloop.thought.queue.job_codec import RecordCodec
 from taoloop.wire.context import incoming_call
 from taoloop.wire.records.codec import decode, encode
 

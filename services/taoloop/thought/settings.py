@@ -6,7 +6,32 @@ from pathlib import Path
 
 from pydantic import Field
 
-from taoloop.core.settings import GrpcSettings, RedisSettings, Seconds, ServiceSettings, TelemetrySettings
+from taoloop.core.settings import (
+    GrpcSettings,
+    RedisSettings,
+    Seconds,
+    ServiceSettings,
+    SettingsGroup,
+    TelemetrySettings,
+)
+from taoloop.models.settings import ChatModelSettings
+from taoloop.plan.check_context import DEFAULT_LIMITS, PlanLimits
+
+
+class PlanSettings(SettingsGroup):
+    """How large a plan may be; the same in the front and in the workers."""
+
+    max_steps: int = Field(default=DEFAULT_LIMITS.max_steps, ge=1, le=100, description="Most steps of one plan.")
+    max_tokens: int = Field(
+        default=DEFAULT_LIMITS.max_tokens,
+        ge=64,
+        le=100_000,
+        description="Most tokens of one plan's steps in their JSON form.",
+    )
+
+    def limits(self) -> PlanLimits:
+        """Return them as the check takes them."""
+        return PlanLimits(max_steps=self.max_steps, max_tokens=self.max_tokens)
 
 
 class ThoughtSettings(ServiceSettings):
@@ -20,6 +45,7 @@ class ThoughtSettings(ServiceSettings):
     thought_max_jobs: int = Field(
         default=1000, ge=1, le=1_000_000, description="Most thoughts that may wait or be in work; more is refused."
     )
+    plan: PlanSettings = Field(default_factory=PlanSettings, description="How large a plan may be.")
     grpc: GrpcSettings = Field(default_factory=GrpcSettings, description="Channels and servers.")
     redis: RedisSettings = Field(default_factory=RedisSettings, description="Where the queue is.")
 
@@ -38,6 +64,11 @@ class ThoughtWorkerSettings(ServiceSettings):
     )
     worker_outage_seconds: Seconds = Field(
         default=15.0, description="How long the worker tries to store a reply while the queue is away."
+    )
+    plan: PlanSettings = Field(default_factory=PlanSettings, description="How large a plan may be.")
+    model: ChatModelSettings = Field(
+        default_factory=ChatModelSettings,
+        description="The language model of the planner; without a `url` there is none.",
     )
     grpc: GrpcSettings = Field(default_factory=GrpcSettings, description="Channels and servers.")
     redis: RedisSettings = Field(default_factory=RedisSettings, description="Where the queue is.")

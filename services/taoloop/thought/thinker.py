@@ -9,7 +9,8 @@ from taoloop.core.clock import Clock
 from taoloop.core.errors import CatalogueMismatch
 from taoloop.core.ids import new_id
 from taoloop.core.telemetry import Telemetry, names
-from taoloop.plan.check import CheckContext, check_plan
+from taoloop.plan.check import CheckContext, PlanLimits, check_plan
+from taoloop.plan.check_context import DEFAULT_LIMITS
 from taoloop.plan.model import Decision, DecisionKind, Reasoning, ThoughtPlan
 from taoloop.plan.task import Permissions, Usage
 from taoloop.plan.thinking import (
@@ -21,6 +22,7 @@ from taoloop.plan.thinking import (
     ThinkRequest,
     ThinkResponse,
 )
+from taoloop.thought.plan_metering import count_too_large
 from taoloop.tools.catalogue import Catalogue
 
 Outcome = ThoughtPlan | Answer | NeedInput | Refusal | Escalation
@@ -66,13 +68,22 @@ class Thinker:
         planner: Decides; made for the same catalogue.
         clock: For thought ids, the time of a plan and the duration metric.
         telemetry: Gets one span and one duration per thought.
+        limits: How large a plan may be; the defaults when left out.
     """
 
-    def __init__(self, catalogue: Catalogue, planner: Planner, clock: Clock, telemetry: Telemetry) -> None:
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        planner: Planner,
+        clock: Clock,
+        telemetry: Telemetry,
+        limits: PlanLimits = DEFAULT_LIMITS,
+    ) -> None:
         self._catalogue = catalogue
         self._planner = planner
         self._clock = clock
         self._telemetry = telemetry
+        self._limits = limits
         self._tools = {signature.name: signature for signature in catalogue.signatures()}
 
     def __repr__(self) -> str:
@@ -114,6 +125,7 @@ class Thinker:
         if not isinstance(plan, ThoughtPlan):
             return plan, reply.decision
         verdict = check_plan(plan, self._context(request))
+        count_too_large(verdict.faults, self._telemetry.metrics)
         if verdict.is_valid:
             stamped = replace(plan, thought_id=thought_id, created_at=self._clock.now(), usage=Usage(iterations=1))
             return stamped, reply.decision
@@ -134,6 +146,7 @@ class Thinker:
             state=request.state,
             completed=request.completed,
             inputs=request.inputs,
+            limits=self._limits,
             tainted_context=request.tainted_context,
         )
 

@@ -13,6 +13,8 @@ from taoloop.tools.compiled import CompiledTool
 from taoloop.tools.contract import ToolContract
 from taoloop.tools.signature import ToolSignature
 
+_LONGEST_COMPARED: Final = 128
+
 
 class Catalogue:
     """An immutable set of tools.
@@ -101,8 +103,8 @@ class Catalogue:
         return tuple(chain.values())
 
     def near(self, name: str, *, limit: int = 3) -> tuple[str, ...]:
-        """Return the names that look most like this one, best first."""
-        return tuple(difflib.get_close_matches(name, self._tools, n=limit, cutoff=0.5))
+        """Return the names that look most like this one, best first; of a very long one its beginning is compared."""
+        return tuple(difflib.get_close_matches(name[:_LONGEST_COMPARED], self._tools, n=limit, cutoff=0.5))
 
     def with_bases(self, bases: Mapping[str, str]) -> Catalogue:
         """Return the same catalogue with some base URLs replaced or added."""

@@ -201,7 +201,7 @@ def _endless_from(start: Mapping[str, Any], root: JsonValue, heights: dict[int, 
         key = id(node)
         if is_left:
             active.discard(key)
-            heights[key] = 1 + max((heights.get(id(child), 0) for child in _same_value(node, root)), default=0)
+            heights[key] = 1 + max((heights.get(id(child), 0) for child in same_value(node, root)), default=0)
             if heights[key] > MAX_REFERENCE_CHAIN:
                 return f"more than {MAX_REFERENCE_CHAIN} schemas apply to one value because each leads to the next"
         elif key in active:
@@ -209,11 +209,12 @@ def _endless_from(start: Mapping[str, Any], root: JsonValue, heights: dict[int, 
         elif key not in heights:
             active.add(key)
             pending.append((node, True))
-            pending.extend((child, False) for child in _same_value(node, root))
+            pending.extend((child, False) for child in same_value(node, root))
     return None
 
 
-def _same_value(node: Mapping[str, Any], root: JsonValue) -> Iterator[Mapping[str, Any]]:
+def same_value(node: Mapping[str, Any], root: JsonValue) -> Iterator[Mapping[str, Any]]:
+    """Yield the schemas that apply to the value that the node applies to, because it contains or names them."""
     candidates: list[object] = [node.get(keyword) for keyword in _IN_PLACE_ONE]
     for keyword in _IN_PLACE_MANY:
         candidates.extend(node[keyword] if isinstance(node.get(keyword), list) else ())

@@ -11,12 +11,15 @@ import jsonschema_rs
 from taoloop.core import pointers
 from taoloop.core.exact_json import ABSENT, Json, JsonValue
 from taoloop.tools import formats
+from taoloop.tools.schema_costs import MAX_APPLICATIONS, SchemaCosts, costs_of, without_alternatives
 from taoloop.tools.schema_refusals import SchemaFault, SchemaRefused, refusals
 
 __all__ = ["CompiledSchema", "SchemaFault", "SchemaRefused", "Violation"]
 
 MAX_LISTED_NODES: Final = 2048
 """Largest value, in items, members and itself, of which every violation is listed."""
+
+_CHEAP_APPLICATIONS: Final = 100
 
 _REGEX_SIZE_BYTES: Final = 1 << 20
 _PATTERNS: Final = jsonschema_rs.RegexOptions(size_limit=_REGEX_SIZE_BYTES, dfa_size_limit=_REGEX_SIZE_BYTES)
@@ -49,6 +52,7 @@ class CompiledSchema:
     def __init__(self, schema: JsonValue, validator: jsonschema_rs.Draft202012Validator) -> None:
         self.schema: Final = schema
         self._validator = validator
+        self._known_costs: SchemaCosts | None = None
 
     @classmethod
     def compile(cls, schema: JsonValue) -> Self:
@@ -64,12 +68,20 @@ class CompiledSchema:
             raise SchemaRefused(faults)
         if not isinstance(schema, dict | bool):
             raise SchemaRefused((SchemaFault("", "INVALID_SCHEMA", "a schema is an object or a boolean"),))
+        if costs_of(schema).applications > MAX_APPLICATIONS:
+            cause = f"more than {MAX_APPLICATIONS} schemas apply to one value, since references to the next multiply"
+            raise SchemaRefused((SchemaFault("", "UNSAFE_SCHEMA", cause),))
         try:
             return cls(schema, _validator(schema))
         except jsonschema_rs.ValidationError as exc:
             raise SchemaRefused((_compile_fault(exc),)) from exc
         except ValueError as exc:
             raise SchemaRefused((SchemaFault("", "UNSAFE_SCHEMA", str(exc)),)) from exc
+
+    @classmethod
+    def own(cls, schema: dict[str, Any]) -> Self:
+        """Compile a schema of our own making, of any size, with neither patterns nor references."""
+        return cls(schema, _validator(schema))
 
     def is_valid(self, value: JsonValue) -> bool:
         """Tell whether the value keeps the schema."""
@@ -80,11 +92,23 @@ class CompiledSchema:
 
         Of a value with more than `MAX_LISTED_NODES` nodes only the first is returned: the library finds all of them
         before it gives one, which takes seconds for a megabyte of wrong items, and nothing else runs meanwhile.
+        Where a schema has alternatives, it describes why each of them failed, at every level anew; of a value for
+        which that would be too much, the first violation outside alternatives is returned, or that none fits.
         """
         if self._validator.is_valid(value):
             return ()
-        errors = self._validator.iter_errors(value) if _is_small(value) else _first_error(self._validator, value)
-        return tuple(_violation(error, value, self.schema) for error in errors)
+        costs = self._costs()
+        if _is_listed(value, costs):
+            errors = self._validator.iter_errors(value)
+        else:
+            errors = _first_error(_loosened(self.schema) if costs.alternatives else self._validator, value)
+        found = tuple(_violation(error, value, self.schema) for error in errors)
+        return found or (Violation("", "anyOf", "None of the schema's alternatives fits.", actual=value),)
+
+    def _costs(self) -> SchemaCosts:
+        if self._known_costs is None:
+            self._known_costs = costs_of(self.schema)
+        return self._known_costs
 
     def __repr__(self) -> str:
         return f"CompiledSchema({self.schema!r})"
@@ -101,18 +125,25 @@ def _validator(schema: dict[str, Any] | bool) -> jsonschema_rs.Draft202012Valida
     )
 
 
-def _is_small(value: JsonValue) -> bool:
-    """Tell whether the value has at most `MAX_LISTED_NODES` nodes, looking at no more than those."""
-    pending, count = [value], 1
-    while pending and count <= MAX_LISTED_NODES:
-        node = pending.pop()
-        if isinstance(node, dict):
-            count += len(node)
-            pending += node.values()
-        elif isinstance(node, list):
-            count += len(node)
-            pending += node
-    return count <= MAX_LISTED_NODES
+def _is_listed(value: JsonValue, costs: SchemaCosts) -> bool:
+    """Tell whether every violation of a value can be listed, looking at no more of it than that."""
+    each = max(1, costs.applications // _CHEAP_APPLICATIONS) if costs.alternatives else 1
+    deeper = costs.alternatives if costs.is_recursive and costs.alternatives else 1
+    pending, cost = [(value, each)], each
+    while pending and cost <= MAX_LISTED_NODES:
+        node, weight = pending.pop()
+        if isinstance(node, dict | list):
+            cost += len(node) * weight * deeper
+            below = node.values() if isinstance(node, dict) else node
+            pending += [(child, weight * deeper) for child in below]
+    return cost <= MAX_LISTED_NODES
+
+
+def _loosened(schema: JsonValue) -> jsonschema_rs.Draft202012Validator:
+    try:
+        return _validator(without_alternatives(schema))
+    except (jsonschema_rs.ReferencingError, ValueError):  # something refers to what stands in an alternative
+        return _validator(True)
 
 
 def _first_error(

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from decimal import Decimal
+from functools import partial
 from importlib.util import find_spec
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from taoloop.core.exact_json import ABSENT, Absent, Json, JsonEncodeError, JsonValue, dumps, equal
 from taoloop.values.booleans import parse_boolean
 from taoloop.values.calendars import MONDAY, Calendar, day_in, zone_of
 from taoloop.values.cleaning.texts import clean_text
-from taoloop.values.dates import parse_date, parse_period
-from taoloop.values.datetimes import EpochUnit, Gap, epoch_in, normal_datetime, normal_epoch, parse_datetime
+from taoloop.values.dates import is_iso_day, parse_date, parse_period
+from taoloop.values.datetimes import (
+    EpochUnit,
+    Gap,
+    epoch_in,
+    normal_datetime,
+    normal_epoch,
+    parse_datetime,
+    quick_datetime,
+)
 from taoloop.values.emails import parse_email
 from taoloop.values.folding import fold
 from taoloop.values.numbers import DecimalSeparator, decimal_separator_of, exact_number, number_fault
@@ -62,6 +71,7 @@ class ConversionContext:
 
 
 Options = dict[str, JsonValue]
+Bound = Callable[[JsonValue], JsonValue]
 _MAX_INTEGER_DIGITS: Final = 300
 
 
@@ -76,6 +86,7 @@ class Conversion:
         allowed: The values of an option that takes one of a few.
         fault: Returns what else is wrong with options, in one sentence, or None.
         format: `format` of the text that it gives; empty for none.
+        bind: Makes `apply` ready for one context and its options; None where there is nothing to make ready.
     """
 
     result_types: frozenset[str]
@@ -84,6 +95,14 @@ class Conversion:
     allowed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     fault: Callable[[Options], str | None] | None = None
     format: str = ""
+    bind: Callable[[ConversionContext, Options], Bound] | None = None
+
+    def bound(self, context: ConversionContext, options: Options) -> Bound:
+        """Return the conversion for one context and options that have no fault, for any number of values."""
+        if self.bind is not None:
+            return self.bind(context, options)
+        apply = self.apply
+        return lambda value: apply(value, context, options)
 
 
 def convert(to: str, value: JsonValue, context: ConversionContext, options: Json = ABSENT) -> JsonValue:
@@ -167,6 +186,8 @@ def _order(options: Options) -> DateOrder | None:
 
 def _date(value: JsonValue, context: ConversionContext, options: Options) -> JsonValue:
     text = _text(value, "a date")
+    if is_iso_day(text):
+        return text
     try:
         return parse_date(text, context.calendar(), _order(options)).isoformat()
     except ValueRefused as refused:
@@ -177,6 +198,8 @@ def _date(value: JsonValue, context: ConversionContext, options: Options) -> Jso
 
 
 def _datetime(value: JsonValue, context: ConversionContext, options: Options) -> JsonValue:
+    if isinstance(value, str) and (quick := quick_datetime(value)) is not None:
+        return quick
     unit = cast("EpochUnit | None", options.get("unit"))
     if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
         return normal_epoch(value, unit)
@@ -200,7 +223,8 @@ def _separator(context: ConversionContext, options: Options) -> DecimalSeparator
     stated = options.get("decimal_separator")
     if stated is not None:
         return cast(DecimalSeparator, stated)
-    return decimal_separator_of(cast(str, options.get("locale", context.locale)))
+    locale: Any = options.get("locale", context.locale)
+    return decimal_separator_of(locale)
 
 
 def _number(value: JsonValue, context: ConversionContext, options: Options) -> JsonValue:
@@ -294,6 +318,11 @@ def _quantity(convert_quantity: quantities.Convert) -> Callable[[JsonValue, Conv
     return apply
 
 
+def _bound_quantity(convert_quantity: quantities.Convert, context: ConversionContext, options: Options) -> Bound:
+    separator = _separator(context, options)
+    return lambda value: convert_quantity(value, separator, options)
+
+
 _ORDERS: Final = {"order": ("YMD", "DMY", "MDY")}
 _SEPARATORS: Final = {"decimal_separator": (".", ",")}
 _MOMENTS: Final = {**_ORDERS, "unit": ("s", "ms", "us", "ns"), "gap": ("refuse", "forward")}
@@ -306,10 +335,10 @@ def _entry(
     apply: Callable[[JsonValue, ConversionContext, Options], JsonValue],
     allowed: Mapping[str, tuple[str, ...]] | None = None,
     fault: Callable[[Options], str | None] | None = None,
-    **more: str,
+    text_format: str = "",
 ) -> Conversion:
     names = frozenset(option_names.split())
-    return Conversion(frozenset(result_types.split()), names, apply, allowed or {}, fault, **more)
+    return Conversion(frozenset(result_types.split()), names, apply, allowed or {}, fault, text_format)
 
 
 def _quantity_entry(
@@ -319,20 +348,21 @@ def _quantity_entry(
     allowed: Mapping[str, tuple[str, ...]] | None = None,
     result_types: str = "number",
 ) -> Conversion:
-    return _entry(
+    entry = _entry(
         result_types,
         f"{option_names} {_NUMBER_OPTIONS}",
         _quantity(convert_quantity),
         {**_SEPARATORS, **(allowed or {})},
         lambda options: number_fault(options) or fault(options),
     )
+    return replace(entry, bind=partial(_bound_quantity, convert_quantity))
 
 
 CONVERSIONS: Final = {
-    "date": _entry("string", "order", _date, _ORDERS, format="date"),
-    "datetime": _entry("string", "order unit gap", _datetime, _MOMENTS, format="date-time"),
+    "date": _entry("string", "order", _date, _ORDERS, text_format="date"),
+    "datetime": _entry("string", "order unit gap", _datetime, _MOMENTS, text_format="date-time"),
     "time": _entry("string", "", _time),
-    "date-range": _entry("string", "order", _date_range, _ORDERS, format="date-range"),
+    "date-range": _entry("string", "order", _date_range, _ORDERS, text_format="date-range"),
     "integer": _entry("integer", _NUMBER_OPTIONS, _integer, _SEPARATORS, number_fault),
     "number": _entry("number", _NUMBER_OPTIONS, _number, _SEPARATORS, number_fault),
     "unit": _quantity_entry("unit to_unit difference", quantities.unit, quantities.unit_fault),
@@ -343,7 +373,7 @@ CONVERSIONS: Final = {
     "boolean": _entry("boolean", "", _boolean),
     "string": _entry("string", "", _string),
     "text": _entry("string", "html", _clean, {"html": ("strip",)}, _text_fault),
-    "email": _entry("string", "", _email, format="email"),
+    "email": _entry("string", "", _email, text_format="email"),
     "enum": _entry("", "values", _enum, fault=_enum_fault),
 }
 """Every conversion by its name."""

@@ -23,12 +23,28 @@ _RANGE: Final = tuple(
         r"从?(?P<start>.+?) ?(?:至|到) ?(?P<end>.+)",
     )
 )
+_ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _MAX_TEXT: Final = 200
 _MONTH_NAME = re.compile(rf"(?:^| )(?:{MONTH_WORD})(?: |$)")
 _MONTH_DAY = re.compile(rf"(?P<month>{MONTH_WORD}) {DAY_WORD}(?P<year>,? [0-9]{{4}})?$")
 _ONLY_DAY = re.compile(rf"{DAY_WORD}(?:,? [0-9]{{4}})?")
 _ENGLISH_YEAR = re.compile(r"[ ,](?P<year>[0-9]{4})$")
 _SHARED_HEAD = re.compile(r"(?P<year>(?:[^年]+|今|去|明)年)?(?P<month>[^年月]+月)?")
+
+
+def is_iso_day(text: str) -> bool:
+    """Tell whether the text is a day as `date.isoformat` writes it, which has one reading and is read at once.
+
+    >>> is_iso_day("2026-02-28"), is_iso_day("2026-02-29"), is_iso_day("2026-2-28")
+    (True, False, False)
+    """
+    if _ISO_DAY.fullmatch(text) is None:
+        return False
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def parse_date(text: str, calendar: Calendar | None = None, order: DateOrder | None = None) -> date:

@@ -25,7 +25,8 @@ _RFC3339 = re.compile(
     re.ASCII,
 )
 # The common forms of RFC 3339 and of local times, which the standard library reads in the same way.
-_QUICK = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.(?:\d{3}|\d{6}))?(?:Z|[+-]\d\d:[0-5]\d)?", re.ASCII)
+_QUICK_LOCAL = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.(?:\d{3}|\d{6}))?", re.ASCII)
+_QUICK = re.compile(_QUICK_LOCAL.pattern + r"(?:Z|[+-]\d\d:[0-5]\d)", re.ASCII)
 _LOCAL = re.compile(
     r"(?P<day>\d{4}-\d{2}-\d{2})[t ](?P<clock>\d{2}:\d{2}(?::\d{2})?)(?:(?<=:\d\d:\d\d)[.,](?P<fraction>\d{1,9}))?"
     r"(?: ?(?P<zone>z|utc|gmt|[+-]\d{2}(?::?\d{2})?))?",
@@ -44,6 +45,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EPOCH_TEXT = re.compile(r"-?\d{1,19}(?:\.\d{1,9})?", re.ASCII)
 _COMPACT_HOUR = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])", re.ASCII)
 _MAX_WORDS: Final = 200
+_SECONDS: Final = len("2026-03-14T18:00:00")
 
 Gap = Literal["refuse", "forward"]
 """What becomes of a local time that the zone skips: refused, or later by the length of the gap."""
@@ -248,13 +250,13 @@ def normal_datetime(
     Raises:
         ValueRefused: As `parse_datetime`.
     """
-    if _QUICK.fullmatch(text) is not None:
+    if (quick := quick_datetime(text)) is not None:
+        return quick
+    if _QUICK_LOCAL.fullmatch(text) is not None:
         try:
-            moment = datetime.fromisoformat(text)
-            if moment.tzinfo is None:
-                zone = zone_of(time_zone) if isinstance(time_zone, str) else time_zone
-                moment = local_moment(moment.date(), moment.time(), zone, gap)
-            return format_datetime(moment)
+            local = datetime.fromisoformat(text)
+            zone = zone_of(time_zone) if isinstance(time_zone, str) else time_zone
+            return format_datetime(local_moment(local.date(), local.time(), zone, gap))
         except (ValueError, OverflowError):
             pass  # the rules below say what is wrong
     fine = _FINE.fullmatch(text.strip()) if len(text) <= _MAX_WORDS else None
@@ -264,6 +266,20 @@ def normal_datetime(
     return format_datetime(moment, fine["fraction"])
 
 
+def quick_datetime(text: str) -> str | None:
+    """Return what `normal_datetime` does for a moment with its offset in the common form, at once; else None.
+
+    >>> quick_datetime("2024-05-20T22:30:00+08:00"), quick_datetime("2024-05-20T22:30:00")
+    ('2024-05-20T14:30:00Z', None)
+    """
+    if _QUICK.fullmatch(text) is None:
+        return None
+    try:
+        return format_datetime(datetime.fromisoformat(text))
+    except (ValueError, OverflowError):
+        return None  # the rules for all forms say what is wrong
+
+
 def format_datetime(moment: datetime, fraction: str | None = None) -> str:
     """Return an aware moment as RFC 3339 text in UTC, with a fraction only where there is one.
 
@@ -271,9 +287,9 @@ def format_datetime(moment: datetime, fraction: str | None = None) -> str:
         moment: The moment.
         fraction: The digits of its second's fraction, where they are finer than a `datetime` holds.
     """
-    utc = moment.astimezone(UTC).replace(tzinfo=None)
+    utc = moment.astimezone(UTC)
     digits = (f"{utc.microsecond:06d}" if fraction is None else fraction).rstrip("0")
-    return utc.isoformat(timespec="seconds") + (f".{digits}" if digits else "") + "Z"
+    return utc.isoformat()[:_SECONDS] + (f".{digits}" if digits else "") + "Z"
 
 
 def _microsecond(fraction: str) -> int:

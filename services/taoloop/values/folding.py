@@ -18,9 +18,13 @@ def fold(text: str) -> str:
     >>> fold("  ２０２４－０４ ")
     '2024-04'
     """
-    return " ".join(text.translate(_TABLE).split()).lower()
+    return " ".join(_narrow(text).split()).lower()
 
 
 def fold_width(text: str) -> str:
     """Return the text in half width, with its case, trimmed at both ends."""
-    return text.translate(_TABLE).strip()
+    return _narrow(text).strip()
+
+
+def _narrow(text: str) -> str:
+    return text if text.isascii() else text.translate(_TABLE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from decimal import Decimal
+from functools import lru_cache
 from typing import Final, Literal
 
 from taoloop.values.chinese_numerals import CHARACTERS, parse_chinese_number
@@ -15,6 +16,8 @@ DecimalSeparator = Literal[".", ","]
 
 # One reading whatever the locale: no group of three could be meant. The common case, worth skipping the folding for.
 _SIMPLE = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.(?:[0-9]{1,2}|[0-9]{4,18}))?")
+# The same with groups of thousands: its point can be no other's, and without one the separator has to be decided.
+_SIMPLE_GROUPED = re.compile(r"-?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?P<fraction>\.[0-9]{1,18})?")
 _PLAIN = re.compile(r"[+-]?[0-9]+")
 _WHOLE = re.compile(r"0|[1-9][0-9]*")
 _EXPONENT = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?e[+-]?[0-9]{1,3}")
@@ -27,6 +30,9 @@ _GROUPED: Final = {
 _MAX_DIGITS = 4300
 _MAX_BITS = 14_000  # below 4300 digits
 _MAX_EXPONENT = 4000
+_SURELY_BOUNDED = (
+    100  # no text of so few characters writes a number outside of the bounds: an exponent has three digits
+)
 _NOT_FINITE: Final = frozenset({"nan", "inf", "infinity", "∞"})
 
 _POINT_LANGUAGES: Final = frozenset({"en", "zh", "ja", "ko", "th", "he", "hi", "bn", "ta", "te", "fil", "ms"})
@@ -41,6 +47,7 @@ _BY_REGION: Final[dict[str, DecimalSeparator]] = {
     **dict.fromkeys(("es-MX", "es-US", "es-PR", "es-GT", "es-HN", "es-NI", "es-SV", "es-DO", "es-PA", "es-PE"), "."),
     **dict.fromkeys(("es-ES", "es-AR", "es-BO", "es-CL", "es-CO", "es-EC", "es-PY", "es-UY", "es-VE"), ","),
 }
+_LONGEST_LOCALE: Final = 64
 _UNSETTLED_REGIONS: Final = frozenset({"ZA"})
 
 
@@ -49,6 +56,11 @@ def decimal_separator_of(locale: str) -> DecimalSeparator | None:
 
     Source: CLDR 46, `decimal` of the numbering system with Latin digits. Spanish needs its region.
     """
+    return _settled_separator(locale) if len(locale) <= _LONGEST_LOCALE else None
+
+
+@lru_cache(maxsize=1024)
+def _settled_separator(locale: str) -> DecimalSeparator | None:
     language, *others = locale.replace("_", "-").split("-")
     language = language.lower()
     region = next((part.upper() for part in others if len(part) == 2), "")
@@ -87,6 +99,9 @@ def parse_number(text: str, decimal_separator: DecimalSeparator | None = None) -
     """
     if decimal_separator != "," and _SIMPLE.fullmatch(text) is not None:
         return Decimal(text) if "." in text else int(text)
+    grouped = _SIMPLE_GROUPED.fullmatch(text) if decimal_separator != "," and len(text) <= _MAX_DIGITS else None
+    if grouped is not None and (grouped["fraction"] or decimal_separator):
+        return Decimal(text.replace(",", "")) if grouped["fraction"] else int(text.replace(",", ""))
     folded = fold(text)
     refuse_not_finite(folded)
     if len(folded) > _MAX_DIGITS:
@@ -131,7 +146,10 @@ def exact_number(value: object, decimal_separator: DecimalSeparator | None = Non
     Raises:
         ValueRefused: As `parse_number` and `bounded`.
     """
-    return bounded(parse_number(value, decimal_separator) if isinstance(value, str) else value)
+    if not isinstance(value, str):
+        return bounded(value)
+    read = parse_number(value, decimal_separator)
+    return read if len(value) <= _SURELY_BOUNDED else bounded(read)
 
 
 def refuse_not_finite(folded: str) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import aclosing, asynccontextmanager, contextmanager
-from typing import Any, NoReturn
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from typing import Any, NoReturn, TypeVar
 
 import grpc
 import grpc.aio
@@ -24,7 +24,13 @@ from taoloop.wire.metadata import IncomingMetadata
 from taoloop.wire.status import DETAILS_KEY, status_code, status_details, status_text
 
 _LONGEST_SECONDS = 365 * 86_400.0  # above it, gRPC means that there is no deadline
+_OK = "OK"
 _RETRY_AFTER_SECONDS = 0.5  # a call that is refused for want of room: most calls take less
+
+T = TypeVar("T")
+
+_Context = grpc.aio.ServicerContext[Any, Any]
+_Serve = Callable[[], Awaitable[T]]
 
 
 class CallInterceptor(grpc.aio.ServerInterceptor):
@@ -130,48 +136,46 @@ class _Guard:
         self._settings = settings
         self._tracing = telemetry.tracing
         self._clock = clock
+        self._attributes = {names.Attribute.RPC_SYSTEM: "grpc", names.Attribute.RPC_METHOD: method}
         self._requests = telemetry.metrics.counter(names.RPC_REQUESTS)
+        self._good = self._requests.labels(method, _OK)
         self._duration = telemetry.metrics.histogram(names.RPC_DURATION).labels(method)
         self._refused = telemetry.metrics.counter(names.RPC_REFUSED).labels(method)
         self._too_large = telemetry.metrics.counter(names.MESSAGE_TOO_LARGE)
 
-    async def unary(self, raw: bytes, context: grpc.aio.ServicerContext[Any, Any]) -> bytes:
+    async def unary(self, raw: bytes, context: _Context) -> bytes:
         """Serve one call of a method that replies once."""
-        with self._counted() as outcome:
-            try:
-                with self._admitted(outcome), self._entered(context, outcome) as remaining_seconds:
-                    async with self._bounded(remaining_seconds):
-                        request = read_message(self._read, raw)
-                        return self._written(await self._behaviour(request, context))
-            except TaoError as error:
-                return await _abort(error, context)
 
-    async def stream(self, raw: bytes, context: grpc.aio.ServicerContext[Any, Any]) -> None:
+        async def serve() -> bytes:
+            request = read_message(self._read, raw)
+            return self._written(await self._behaviour(request, context))
+
+        return await self._served(serve, context)
+
+    async def stream(self, raw: bytes, context: _Context) -> None:
         """Serve one call of a method that replies many times; a caller that leaves closes the method's generator."""
-        with self._counted() as outcome:
-            try:
-                with self._admitted(outcome), self._entered(context, outcome) as remaining_seconds:
-                    async with (
-                        self._bounded(remaining_seconds),
-                        aclosing(self._behaviour(read_message(self._read, raw), context)) as replies,
-                    ):
-                        async for reply in replies:
-                            await context.write(self._written(reply))
-            except TaoError as error:
-                await _abort(error, context)
 
-    @contextmanager
-    def _counted(self) -> Iterator[_Outcome]:
+        async def serve() -> None:
+            async with aclosing(self._behaviour(read_message(self._read, raw), context)) as replies:
+                async for reply in replies:
+                    await context.write(self._written(reply))
+
+        await self._served(serve, context)
+
+    async def _served(self, serve: _Serve[T], context: _Context) -> T:
+        """Serve one call and count it, however it ends."""
         started = self._clock.monotonic()
         outcome = _Outcome()
         try:
-            yield outcome
+            return await self._admitted(serve, context, outcome)
+        except TaoError as error:
+            return await _abort(error, context)
         finally:
             self._duration.observe(self._clock.monotonic() - started)
-            self._requests.labels(self._method, outcome.code).inc()
+            counter = self._good if outcome.code == _OK else self._requests.labels(self._method, outcome.code)
+            counter.inc()
 
-    @contextmanager
-    def _admitted(self, outcome: _Outcome) -> Iterator[None]:
+    async def _admitted(self, serve: _Serve[T], context: _Context, outcome: _Outcome) -> T:
         """Hold a place for the call, before anything is done for it."""
         try:
             self._room.enter(self._method)
@@ -180,22 +184,20 @@ class _Guard:
             self._refused.inc()
             raise
         try:
-            yield
+            return await self._entered(serve, context, outcome)
         finally:
             self._room.leave()
 
-    @contextmanager
-    def _entered(self, context: grpc.aio.ServicerContext[Any, Any], outcome: _Outcome) -> Iterator[float]:
-        """Open the span and make the call known to the servicer; yields the seconds that are left."""
+    async def _entered(self, serve: _Serve[T], context: _Context, outcome: _Outcome) -> T:
+        """Serve in a span of the caller's trace, with the call made known to the servicer."""
         entries = IncomingMetadata(context.invocation_metadata() or ())
         token = ambient.attach(entries.trace_context())
-        attributes = {names.Attribute.RPC_SYSTEM: "grpc", names.Attribute.RPC_METHOD: self._method}
         deadline = self._deadline(context)
         try:
-            with self._tracing.span(self._method, attributes, kind=SpanKind.SERVER) as span:
+            with self._tracing.span(self._method, self._attributes, kind=SpanKind.SERVER) as span:
                 try:
                     enter_call(self._call(entries, deadline))
-                    yield deadline.remaining_seconds()
+                    return await self._bounded(serve, deadline.remaining_seconds())
                 except grpc.aio.AbortError:  # the servicer ended the call itself
                     outcome.code = "UNKNOWN"
                     raise
@@ -214,19 +216,18 @@ class _Guard:
         finally:
             ambient.detach(token)
 
-    @asynccontextmanager
-    async def _bounded(self, seconds: float) -> AsyncIterator[None]:
-        """Cancel the block when the time is up, also where the transport knows no deadline."""
+    async def _bounded(self, serve: _Serve[T], seconds: float) -> T:
+        """Serve until the time is up, also where the transport knows no deadline."""
         limit = asyncio.timeout(seconds)
         try:
             async with limit:
-                yield
+                return await serve()
         except TimeoutError as exc:
             if not limit.expired():
                 raise
             raise DeadlineExceeded(f"{self._method} took longer than it may.", metadata={"rpc": self._method}) from exc
 
-    def _deadline(self, context: grpc.aio.ServicerContext[Any, Any]) -> Deadline:
+    def _deadline(self, context: _Context) -> Deadline:
         remaining: float | None = context.time_remaining()
         if remaining is None or remaining > _LONGEST_SECONDS:
             remaining = self._settings.default_deadline_seconds
@@ -252,8 +253,8 @@ class _Outcome:
     __slots__ = ("code",)
 
     def __init__(self) -> None:
-        self.code = "OK"
+        self.code = _OK
 
 
-async def _abort(error: TaoError, context: grpc.aio.ServicerContext[Any, Any]) -> NoReturn:
+async def _abort(error: TaoError, context: _Context) -> NoReturn:
     await context.abort(status_code(error), status_text(error), ((DETAILS_KEY, status_details(error)),))

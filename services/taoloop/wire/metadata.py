@@ -23,6 +23,7 @@ _KEY = re.compile(r"(?!grpc-)[0-9a-z_.-]+(?<!-bin)")
 _VALUE = re.compile(r"(?:[!-~](?:[ -~]*[!-~])?)?")
 _TRACE = TraceContextTextMapPropagator()
 _BAGGAGE = W3CBaggagePropagator()
+_NOTHING: Final = Context()
 _TRACE_KEYS = frozenset({"traceparent", "tracestate", "baggage"})
 
 
@@ -102,7 +103,7 @@ class IncomingMetadata:
         carrier: Mapping[str, str] = {
             key: values[0] for key, values in self._values.items() if key in _TRACE_KEYS and len(values) == 1
         }
-        return _BAGGAGE.extract(carrier, _TRACE.extract(carrier, Context()))
+        return _BAGGAGE.extract(carrier, _TRACE.extract(carrier, _NOTHING)) if carrier else _NOTHING
 
 
 def _checked(key: str, value: str) -> tuple[str, str]:

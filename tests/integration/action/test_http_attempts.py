@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -26,9 +27,10 @@ async def test_a_base_that_nobody_configured_is_named() -> None:
     assert (fault.code, fault.may_have_left) == (FaultCode.TOOL_UNREACHABLE, False)
 
 
-async def test_an_argument_that_cannot_be_sent_is_named() -> None:
+@pytest.mark.parametrize("parts", [{}, {"method": "POST"}, {"headers": {"X-Key": "{key}"}}])
+async def test_an_argument_that_cannot_be_sent_is_named(parts: dict[str, Any]) -> None:
     async with transport("http://127.0.0.1:9") as under_test:
-        fault = await fault_of(under_test, call(contract("/things/{key}"), key=".."))
+        fault = await fault_of(under_test, call(contract("/things/{key}", **parts), key=".."))
     assert (fault.code, fault.pointer, fault.may_have_left) == (FaultCode.INVALID_PARAMETER, "/key", False)
 
 

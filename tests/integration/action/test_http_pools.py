@@ -156,22 +156,42 @@ async def test_a_connection_is_idle_no_longer_than_the_contract_says() -> None:
         assert (await under_test.attempt(call(tool))).reused_connection is False
 
 
-async def test_what_a_server_says_unasked_is_nobodys_answer() -> None:
-    answers = [answer(b'{"of":"first"}'), answer(b'{"of":"second"}')]
+async def test_a_connection_that_the_server_closed_meanwhile_is_not_used() -> None:
     writers: list[asyncio.StreamWriter] = []
 
     async def behave(writer: asyncio.StreamWriter) -> None:
         writers.append(writer)
-        writer.write(answers[len(writers) - 1])
+        writer.write(answer())
 
-    tool = contract(policies=pooled(1))
     async with raw_server(behave) as server, transport(server.base_url) as under_test:
-        assert b"first" in (await under_test.attempt(call(tool))).body
-        writers[0].write(answer(b'{"of":"nobody"}'))
-        await writers[0].drain()
+        await under_test.attempt(call(contract()))
+        writers[0].close()
+        await closed(under_test)
+        assert (await under_test.attempt(call(contract()))).reused_connection is False
+        assert len(server.heads) == 2
+
+
+@pytest.mark.parametrize("count", [1, 2])
+async def test_what_a_server_says_unasked_is_nobodys_answer(count: int) -> None:
+    gate, writers = Gate(), list[asyncio.StreamWriter]()
+
+    async def behave(writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
+        await gate(writer)
+
+    tool = contract(policies=pooled(count))
+    async with raw_server(behave) as server, transport(server.base_url) as under_test:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(count):
+                group.create_task(under_test.attempt(call(tool)))
+            await gate.until_waiting(count)
+            gate.opened.set()
+        for writer in writers:
+            writer.write(answer(b'{"of":"nobody"}'))
+            await writer.drain()
         await asyncio.sleep(0.02)  # nothing tells when it has arrived
-        second = await under_test.attempt(call(tool))
-        assert (second.body, second.reused_connection) == (b'{"of":"second"}', False)
+        reply = await under_test.attempt(call(tool))
+        assert (reply.body, reply.reused_connection) == (answer().rpartition(b"\r\n")[2], False)
 
 
 async def test_a_long_body_is_sent_whole() -> None:

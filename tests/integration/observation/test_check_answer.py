@@ -28,7 +28,7 @@ from taoloop.plan.answering import (
     Validation,
     ValidationOrigin,
 )
-from taoloop.testing.chat_server import ChatServer, ScriptedReply
+from taoloop.testing.chat.server import ChatServer, ScriptedReply
 from taoloop.testing.ports import free_ports
 from taoloop.wire.channel import connect
 from taoloop.wire.clients import ObservationClient

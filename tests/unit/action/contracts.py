@@ -100,6 +100,6 @@ def context(clock: Clock, seconds: float = 10.0, tenant: str = "acme") -> CallCo
     return CallContext(deadline=Deadline.after(seconds, clock), tenant=tenant)
 
 
-def telemetry() -> Telemetry:
-    """Return telemetry that goes nowhere."""
-    return Telemetry.build(TelemetrySettings(), "taoloop-action")
+def telemetry(sample_ratio: float = 1.0) -> Telemetry:
+    """Return telemetry that goes nowhere, of which this share of calls is traced."""
+    return Telemetry.build(TelemetrySettings(sample_ratio=sample_ratio), "taoloop-action")

@@ -5,7 +5,13 @@ from typing import Any
 
 import pytest
 
-from taoloop.action.transports.http_request import RequestRefused, build_request, path_template, with_base
+from taoloop.action.transports.http_request import (
+    RequestRefused,
+    build_request,
+    build_url,
+    path_template,
+    with_base,
+)
 from taoloop.tools.contract import HttpTransport
 
 BASE = "http://tools.test"
@@ -37,6 +43,15 @@ def test_a_path_refuses_dot_segments_and_values_without_text(value: Any) -> None
     with pytest.raises(RequestRefused) as refused:
         build_request(template(path="/things/{key}"), {"key": value})
     assert refused.value.parameter == "key"
+
+
+def test_a_text_that_has_no_encoding_is_refused_wherever_it_stands() -> None:
+    half = {"key": "a\ud800"}
+    with pytest.raises(RequestRefused, match="surrogate"):
+        build_url(f"{BASE}/things/{{key}}", half)
+    for http in (template(path="/things/{key}"), template(headers={"X-Key": "{key}"})):
+        with pytest.raises(RequestRefused, match="surrogate"):
+            build_request(http, half)
 
 
 def test_a_path_refuses_a_missing_value() -> None:
@@ -113,3 +128,4 @@ def test_a_path_template_holds_no_value(url: str, path: str) -> None:
 def test_a_url_may_have_a_query_of_its_own() -> None:
     built = build_request(template(path="/things?v=2&k={key}"), {"key": "a b", "more": "x"})
     assert built.url == f"{BASE}/things?v=2&k=a%20b&more=x"
+    assert build_request(template(path="/things?v=2"), {"more": "x"}).url == f"{BASE}/things?v=2&more=x"

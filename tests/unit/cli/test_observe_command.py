@@ -198,3 +198,10 @@ def test_a_sandbox_tells_a_wrong_result_from_a_right_one(catalogue: Path, invoke
     assert shown["verdict"] in {"understood", "undecided"}
     assert right.code == 0
     assert shown["outcome"]["type"]
+
+
+def test_a_secret_in_the_data_is_masked_where_a_build_would_keep_it(catalogue: Path, invoke: Invoke) -> None:
+    done = observe(invoke, catalogue, {**GOOD, "note": "token=abc123456"})
+    assert "abc123456" not in done.out
+    assert "data: " in done.out
+    assert "masked in prompts: /note" in done.out

@@ -31,7 +31,7 @@ from taoloop.plan.model import (
     TemplatePart,
     ThoughtPlan,
 )
-from taoloop.plan.observing import CheckFailure, CheckVerdict, ObservationResult
+from taoloop.plan.observing import CheckFailure, CheckVerdict, Drift, DriftKind, ObservationResult
 from taoloop.plan.running import (
     ActionReturned,
     InputRequired,
@@ -106,10 +106,22 @@ def test_a_failed_call_shows_status_and_fault() -> None:
 
 
 def test_a_rejected_result_shows_every_failed_check() -> None:
-    failure = CheckFailure(stage="schema", rule_id="type", pointer="/a", verdict=CheckVerdict.FAIL, message="No.")
+    failure = CheckFailure(
+        stage="schema", rule_id="type", pointer="/a", verdict=CheckVerdict.FAIL, message="No.", actual="x", hard=True
+    )
     text = shown(ResultObserved(result=ObservationResult(step_id="1.t1", valid=False, failures=(failure,))))
     assert "1.t1 not valid, confidence 0.00" in text
-    assert "schema type at /a: No." in text
+    assert 'schema type at /a: No. Found "x".' in text
+
+
+def test_a_valid_result_shows_what_lowered_its_confidence_and_what_is_new() -> None:
+    slow = CheckFailure(stage="latency", rule_id="max_latency", verdict=CheckVerdict.FAIL, message="Late.", hard=False)
+    drift = Drift(kind=DriftKind.NEW_ENUM_VALUE, pointer="/state", value="LOST", in_data=False)
+    observed = ObservationResult(step_id="1.t1", valid=True, confidence=0.8, failures=(slow,), drift=(drift,))
+    text = shown(ResultObserved(result=observed))
+    assert "1.t1 valid, confidence 0.80" in text
+    assert "latency max_latency (soft): Late." in text
+    assert 'never seen before: new enum value at /state of the body: "LOST"' in text
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,18 @@ def test_a_good_catalogue_is_exit_code_0_with_a_summary(catalogue: Path, invoke:
     assert "1 tools, 0 samples, 0 findings, digest " in done.out
 
 
+def test_a_tool_without_a_sample_is_named_and_refused_where_samples_are_required(
+    catalogue: Path, invoke: Invoke
+) -> None:
+    done = invoke("tools", "check", str(catalogue))
+    assert "without a sample: find_book" in done.out
+    assert invoke("tools", "check", str(catalogue), "--require-samples").code == 1
+    whole = json.loads(invoke("tools", "check", str(catalogue), "--json").out)
+    assert whole["summary"]["without_samples"] == ["find_book"]
+    assert invoke("tools", "check", "examples/customer-service", "--require-samples").code == 0
+    assert invoke("tools", "check", str(catalogue / "bundle.json"), "--require-samples").code == 2
+
+
 def test_every_finding_has_its_place_and_exit_code_1(catalogue: Path, invoke: Invoke) -> None:
     path = catalogue / "tools" / "find_book.yaml"
     path.write_text(TOOL.replace("effect: read", "effect: maybe"), encoding="utf-8")

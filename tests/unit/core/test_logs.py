@@ -164,3 +164,39 @@ def test_a_stream_that_takes_nothing_does_not_stop_the_work(
     stream.close()
     LOG.info("run_finished")
     assert "I/O operation on closed file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "fixed",
+    [
+        {"tool": "find_order", "status": "succeeded", "code": ""},
+        {"tool": "Zürich", "count": 3, "note": "call 13812345678"},
+        {"password": "hunter2", "flag": True},
+        {"run_id": "another", "tool": "find_order"},
+        {"trace_id": "another", "logger": "another"},
+    ],
+)
+def test_a_bound_event_writes_the_line_of_all_its_fields(stream: io.StringIO, fixed: dict[str, Any]) -> None:
+    with log_context(run_id="r1"):
+        LOG.info("tool_called", **fixed, seconds=0.25)
+        LOG.bound("tool_called", **fixed).info(seconds=0.25)
+    plain, bound = _lines(stream)
+    assert {**bound, "time": ""} == {**plain, "time": ""}
+    assert list(bound) == list(plain)
+
+
+def test_a_bound_event_below_the_level_is_not_written(stream: io.StringIO) -> None:
+    logging.getLogger("taoloop").setLevel("WARNING")
+    LOG.bound("tool_called", tool="find_order").info(seconds=0.25)
+    assert stream.getvalue() == ""
+
+
+def test_a_bound_event_goes_to_everybody_who_listens(stream: io.StringIO) -> None:
+    heard = logging.StreamHandler(io.StringIO())
+    logging.getLogger("taoloop").addHandler(heard)
+    try:
+        LOG.bound("tool_called", tool="find_order").info(seconds=0.25)
+    finally:
+        logging.getLogger("taoloop").removeHandler(heard)
+    assert heard.stream.getvalue() == "tool_called\n"
+    assert _lines(stream)[0]["tool"] == "find_order"

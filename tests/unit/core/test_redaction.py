@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taoloop.core.redaction import MASK, is_harmless, is_secret_name, redact_headers, redact_text, redact_url
+from taoloop.core.redaction import (
+    MASK,
+    are_harmless,
+    is_harmless,
+    is_secret_name,
+    redact_headers,
+    redact_text,
+    redact_url,
+)
 
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl"
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----"
@@ -165,3 +173,25 @@ def test_no_form_of_a_secret_passes_for_harmless(text: str) -> None:
 @pytest.mark.parametrize("text", ["shipped", "2024-05-20T14:30:00Z", "Keyboard 3", "广州", "12 km/h", "", "14:30"])
 def test_most_texts_of_tools_are_harmless_at_once(text: str) -> None:
     assert is_harmless(text)
+
+
+SECRETS = [
+    "sk-abcdefghij0123456789",
+    "password: x",
+    "Bearer abc.def",
+    "\u5bc6\u7801\u662fx",
+    "-----BEGIN PRIVATE KEY-----",
+]
+
+
+@given(st.lists(st.sampled_from([*SECRETS, "2026-03-14T18:00:00Z", "sk", "-", "ghp", "_", "bear", "er"]) | st.text()))
+def test_texts_that_are_harmless_together_are_so_one_by_one(texts: list[str]) -> None:
+    if are_harmless(texts, "|".join(texts)):
+        assert all(redact_text(text) == text for text in texts)
+
+
+def test_texts_with_times_among_them_are_harmless_together() -> None:
+    texts = ["2026-03-14T18:00:00+08:00", "in_transit", "SF Express"]
+
+    assert are_harmless(texts, "|".join(texts))
+    assert not are_harmless([*texts, "token=1"], "|".join([*texts, "token=1"]))

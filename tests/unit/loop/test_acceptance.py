@@ -33,6 +33,12 @@ def test_defaults_are_filled_in() -> None:
     assert task.limits == LIMITS.as_record()
 
 
+def test_turns_are_stored_without_marks_that_nobody_sees() -> None:
+    said = (Turn(role=Role.ASSISTANT, text="Which\u2028order?"), Turn(role=Role.USER, text="A\u200b-17\u202e"))
+
+    assert [turn.text for turn in accepted(Task(turns=said)).turns] == ["Which\norder?", "A-17"]
+
+
 def test_the_script_of_the_request_decides_the_language_where_the_caller_does_not() -> None:
     assert accepted(Task(turns=(Turn(role=Role.USER, text="查 order 1"),))).locale == "zh"
 

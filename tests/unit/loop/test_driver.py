@@ -3,103 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from taoloop.core.calls import CallContext
-from taoloop.core.deadlines import Deadline
 from taoloop.core.errors import BackendUnavailable, QueueFull
-from taoloop.core.exact_json import ABSENT, Json, JsonValue
+from taoloop.core.exact_json import JsonValue
 from taoloop.core.faults import Fault, FaultCode, FaultStage
-from taoloop.loop.driver import DriverServices, RunDriver
-from taoloop.loop.limits import RunLimits
-from taoloop.loop.runlog.writer import RunWriter
-from taoloop.loop.state import RunState
-from taoloop.loop.steps.runner import StepServices
-from taoloop.loop.tool_directory import ToolDirectory
 from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, ToolSummary
-from taoloop.plan.model import Binding, PlanStep, QuerySpan, StepOutput, ThoughtPlan
+from taoloop.plan.model import Binding, QuerySpan, StepOutput
 from taoloop.plan.running import (
-    ActionReturned,
     LimitReached,
     RunFinished,
-    RunStarted,
     StepSkipped,
     StepStarted,
-    WaitingBegan,
 )
-from taoloop.plan.task import InputField, Limits, Outcome, Role, Task, Turn
+from taoloop.plan.task import InputField, Limits, Outcome
 from taoloop.plan.thinking import Escalation, NeedInput, Refusal, RefusalReason, ThinkResponse
-from taoloop.testing.clock import FakeClock
-from taoloop.testing.run_log import InMemoryRunLog
 from taoloop.testing.services import ListedTools, ScriptedAction, ScriptedObservation, ScriptedThought
 from taoloop.tools.signature import Effect
-
-RUN_ID = "1" * 32
-LIMITS = RunLimits(
-    max_iterations=5, max_wall_time_seconds=30.0, max_tokens=1000, max_calls_per_tool=10, max_result_bytes=10_000
-)
-TEXT = "where is A1"
-
-
-def step(
-    step_id: str, tool: str, depends_on: tuple[str, ...] = (), *bindings: Binding, optional: bool = False
-) -> PlanStep:
-    return PlanStep(step_id=step_id, tool=tool, depends_on=depends_on, bindings=bindings, optional=optional)
-
-
-def plan(*steps: PlanStep) -> ThinkResponse:
-    return ThinkResponse(outcome=ThoughtPlan(steps=steps))
-
-
-class Run:
-    """One run on doubles, driven and read back."""
-
-    def __init__(
-        self, thought: ScriptedThought, action: ScriptedAction, observation: ScriptedObservation | None = None
-    ) -> None:
-        self.clock = FakeClock(is_impatient=True)
-        self.log = InMemoryRunLog()
-        self.thought = thought
-        self.action = action
-        self.observation = observation or ScriptedObservation()
-        self.writer = RunWriter(self.log, "acme", RunState(RUN_ID), self.clock, timeout_seconds=1.0)
-
-    async def drive(
-        self, limits: Limits | None = None, deadline_seconds: float = 10.0, output_schema: Json = ABSENT
-    ) -> RunState:
-        task = Task(
-            request_id="q",
-            turns=(Turn(role=Role.USER, text=TEXT),),
-            state={},
-            reference_time=datetime(2026, 3, 10, tzinfo=UTC),
-            time_zone="UTC",
-            locale="en",
-            limits=LIMITS.within(limits).as_record(),
-            output_schema=output_schema,
-        )
-        await self.writer.emit(RunStarted(task=task, catalogue_digest="d" * 64))
-        services = DriverServices(
-            thought=self.thought,
-            steps=StepServices(action=self.action, observation=self.observation, clock=self.clock),
-            directory=ToolDirectory(self.action, self.clock, 60.0),
-            clock=self.clock,
-        )
-        call = CallContext(deadline=Deadline.after(deadline_seconds, self.clock), tenant="acme")
-        await RunDriver(services, self.writer, LIMITS, max_parallel_steps=4).drive(call)
-        return self.writer.state
-
-    async def bodies(self) -> list[object]:
-        events = await self.log.read("acme", RUN_ID, 1, Deadline.after(1.0, self.clock))
-        return [event.body for event in events]
-
-
-def ended(state: RunState) -> tuple[Outcome | None, str]:
-    """Return outcome and fault code of a run that has ended."""
-    assert state.finished is not None
-    fault = state.finished.fault
-    return state.finished.outcome, fault.code if fault is not None else ""
+from tests.unit.loop.driving import TEXT, Run, ended, plan, step
 
 
 async def test_a_plan_that_succeeds_ends_in_an_answer_made_of_its_results() -> None:
@@ -357,53 +279,3 @@ async def test_the_answer_must_fit_the_tasks_output_schema() -> None:
     assert state.finished is not None
     assert state.finished.fault is not None
     assert (state.finished.fault.code, state.finished.fault.field) == (FaultCode.SCHEMA_VIOLATION, "/status")
-
-
-class Job:
-    """A tool whose calls are pending until they were asked about so many times."""
-
-    def __init__(self, clock: FakeClock, polls: int, seconds: float = 2.0) -> None:
-        self.clock = clock
-        self.polls = polls
-        self.seconds = seconds
-
-    async def __call__(self, request: ExecuteRequest) -> ActionResult | JsonValue:
-        if request.job_handle is ABSENT:
-            return ActionResult(step_id="", tool="", status=ActionStatus.PENDING, job_handle={"asked": 0})
-        assert isinstance(request.job_handle, dict)
-        asked = request.job_handle["asked"]
-        assert isinstance(asked, int)
-        assert request.timeout_seconds is not None
-        await self.clock.sleep(min(self.seconds, request.timeout_seconds))
-        if asked + 1 >= self.polls:
-            return {"n": 3}
-        return ActionResult(step_id="", tool="", status=ActionStatus.PENDING, job_handle={"asked": asked + 1})
-
-
-def job_run(polls: int) -> Run:
-    run = Run(ScriptedThought(plan(step("1.t1", "build"))), ScriptedAction({"build": {}}))
-    run.action = ScriptedAction({"build": Job(run.clock, polls)})
-    return run
-
-
-async def test_a_pending_job_is_waited_for_by_its_handle() -> None:
-    run = job_run(polls=3)
-
-    state = await run.drive()
-
-    assert ended(state) == (Outcome.ANSWERED, "")
-    assert [request.job_handle for request in run.action.requests] == [ABSENT, {"asked": 0}, {"asked": 1}, {"asked": 2}]
-    assert len({request.request_id for request in run.action.requests}) == 4
-    (waiting,) = [body for body in await run.bodies() if isinstance(body, WaitingBegan)]
-    assert (waiting.reason, waiting.until) == ("job", run.clock.now() + timedelta(seconds=10.0 - run.clock.monotonic()))
-
-
-async def test_a_job_that_outlasts_its_run_is_recorded_pending_with_its_handle() -> None:
-    run = job_run(polls=100)
-
-    await run.drive(deadline_seconds=5.0)
-
-    (returned,) = [body for body in await run.bodies() if isinstance(body, ActionReturned)]
-    assert returned.result is not None
-    assert (returned.result.status, returned.result.job_handle) == (ActionStatus.PENDING, {"asked": 3})
-    assert run.clock.monotonic() <= 5.0

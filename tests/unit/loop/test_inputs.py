@@ -75,3 +75,11 @@ def test_the_same_answer_again_is_a_repeat() -> None:
 
     assert find_repeat(state, given({"/order_id": "123456789012", "/address/city": "x"})) == 8
     assert find_repeat(state, given({"/order_id": "999999999999", "/address/city": "x"})) is None
+
+
+def test_an_answer_is_kept_without_marks_that_nobody_sees_and_its_repeat_is_known() -> None:
+    dirty = given({"/order_id": "1234\u200b56789012\u202e", "/address/city": "北京"})
+    taken = accept_input(waiting(), dirty)
+
+    assert taken.values == {"order_id": "123456789012", "address": {"city": "北京"}}
+    assert find_repeat(RunState("1" * 32, inputs=(taken,), last_sequence=4), dirty) == 5

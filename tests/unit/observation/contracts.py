@@ -48,6 +48,8 @@ PARCEL = ToolContract(
     ),
     document={"name": "track_parcel"},
 )
+GOOD: Any = {"state": "on_the_road", "eta": "2024-05-20T22:30:00+08:00", "fee": 3, "depot": "Ulm"}
+"""A body of it with which nothing is wrong."""
 
 
 @dataclass(frozen=True)

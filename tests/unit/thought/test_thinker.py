@@ -12,6 +12,7 @@ from taoloop.core.faults import FaultCode
 from taoloop.core.ids import is_id
 from taoloop.core.settings import TelemetrySettings
 from taoloop.core.telemetry import Telemetry
+from taoloop.plan.check_context import PlanLimits
 from taoloop.plan.model import Binding, Decision, DecisionKind, PlanStep, QuerySpan, Reasoning, ThoughtPlan
 from taoloop.plan.task import Role, ToolAvailability, Turn
 from taoloop.plan.thinking import NeedInput, Refusal, RefusalReason, ThinkRequest
@@ -97,6 +98,15 @@ def test_a_plan_with_faults_becomes_a_refusal_with_all_of_them(telemetry: Teleme
     assert {fault.code for fault in response.outcome.faults} == {FaultCode.UNKNOWN_TOOL, FaultCode.UNKNOWN_DEPENDENCY}
     assert response.decision is not None
     assert response.decision.kind is DecisionKind.NONE
+
+
+def test_a_plan_above_the_configured_size_is_held_back_and_counted(telemetry: Telemetry) -> None:
+    two = replace(_plan(), steps=tuple(replace(_plan().steps[0], step_id=step_id) for step_id in ("1.t1", "1.t2")))
+    thinker = Thinker(CATALOGUE, ScriptedPlanner(two), FakeClock(), telemetry, PlanLimits(max_steps=1))
+    outcome = thinker.think(_request()).outcome
+    assert isinstance(outcome, Refusal)
+    assert [fault.code for fault in outcome.faults] == [FaultCode.PLAN_TOO_LARGE]
+    assert "taoloop_plan_too_large_total 1.0" in telemetry.metrics.exposition()
 
 
 def test_a_plan_for_a_tool_that_cannot_be_called_is_held_back(telemetry: Telemetry) -> None:

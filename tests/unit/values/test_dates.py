@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taoloop.values.calendars import Calendar, Period
-from taoloop.values.dates import parse_date, parse_period
+from taoloop.values.dates import is_iso_day, parse_date, parse_period
 from taoloop.values.refusals import RefusalCode, ValueRefused
 from taoloop.values.written_dates import DateOrder, parse_written_date
 
@@ -229,3 +229,13 @@ def test_year_of_two_digits_is_refused_with_every_day_that_it_may_be(
         parse_date(text, order=order)
     assert caught.value.code is RefusalCode.AMBIGUOUS
     assert len(caught.value.candidates) == readings
+
+
+@given(st.from_regex(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\n?", fullmatch=True))
+def test_an_iso_day_is_known_at_once_by_the_rules_for_all_days(text: str) -> None:
+    try:
+        day = parse_date(text).isoformat()
+    except ValueRefused:
+        day = ""
+
+    assert is_iso_day(text) == (day == text)

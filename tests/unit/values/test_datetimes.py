@@ -21,6 +21,7 @@ from taoloop.values.datetimes import (
     parse_datetime,
     parse_epoch,
     parse_rfc3339,
+    quick_datetime,
 )
 from taoloop.values.refusals import RefusalCode, ValueRefused
 from taoloop.values.times import parse_time
@@ -254,3 +255,19 @@ def test_local_time_at_the_end_of_time_is_refused() -> None:
         with pytest.raises(ValueRefused) as caught:
             local_moment(day, time.max if day == date.max else time.min, zone_of(zone))
         assert caught.value.code is RefusalCode.OUT_OF_RANGE
+
+
+@given(
+    st.from_regex(
+        r"[0-9]{4}-[01][0-9]-[0-3][0-9][T ][0-2][0-9]:[0-6][0-9]:[0-6][0-9](\.[0-9]{3}|\.[0-9]{6})?"
+        r"(Z|[+-][0-2][0-9]:[0-6][0-9])",
+        fullmatch=True,
+    )
+)
+def test_a_moment_that_is_read_at_once_is_the_one_of_the_rules_for_all(text: str) -> None:
+    try:
+        expected = format_datetime(parse_rfc3339(text))
+    except ValueRefused:
+        expected = None
+
+    assert quick_datetime(text) == expected

@@ -11,7 +11,7 @@ from taoloop.action.ledger.ports import ApprovalBook
 from taoloop.action.outcomes import CheckedCall, Outcome
 from taoloop.core import exact_json
 from taoloop.core.errors import ConfigurationError
-from taoloop.core.exact_json import JsonEncodeError, JsonSyntaxError, JsonValue
+from taoloop.core.exact_json import JsonSyntaxError, JsonValue
 from taoloop.core.faults import FaultCode
 from taoloop.core.telemetry import names
 from taoloop.core.telemetry.metrics import Metrics
@@ -124,29 +124,27 @@ def approval_policy(when: str, expires_in_seconds: float) -> ApprovalPolicy | No
         ) from exc
 
 
-def _asks(rule: CompiledRule, data: RuleData | None) -> bool:
-    return data is None or rule.verdict(data).verdict is not Verdict.FAIL
+def _asks(rule: CompiledRule, data: RuleData) -> bool:
+    return rule.verdict(data).verdict is not Verdict.FAIL
 
 
-def _rule_data(call: CheckedCall) -> RuleData | None:
-    """Return what the rules judge; None when it nests too deep to be judged, so that a person does it."""
+def _rule_data(call: CheckedCall) -> RuleData:
+    """Return what the rules judge; arguments as deep as a request can have them are not too deep for it."""
     contract = call.tool.contract
     provenance: list[JsonValue] = [
         {"pointer": at.pointer, "source": at.source, "step_id": at.step_id, "trust": at.trust.value}
         for at in call.request.provenance
     ]
-    value: JsonValue = {
-        "tool": contract.name,
-        "arguments": call.arguments,
-        "tenant": call.context.tenant,
-        "effect": contract.effect.value,
-        "reach": contract.reach.value,
-        "provenance": provenance,
-    }
-    try:
-        return RuleData(value)
-    except JsonEncodeError:
-        return None
+    return RuleData(
+        {
+            "tool": contract.name,
+            "arguments": call.arguments,
+            "tenant": call.context.tenant,
+            "effect": contract.effect.value,
+            "reach": contract.reach.value,
+            "provenance": provenance,
+        }
+    )
 
 
 def _question(call: CheckedCall, expires_in_seconds: float) -> ApprovalQuestion:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 MOST_AT_ONCE: Final = 128
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 
-Work = Callable[[Sequence[ItemT]], Awaitable[Sequence[ResultT]]]
+Work = Callable[[Sequence[ItemT]], Coroutine[Any, Any, Sequence[ResultT]]]
 """Does several items and returns their results in order. It may be asked for an item again after it broke off."""
 
 
@@ -23,22 +23,22 @@ class _Place(Generic[ItemT, ResultT]):
 
     item: ItemT
     turn: asyncio.Future[None]
-    """Done when the item is done, or when it is its caller's turn to work for all who wait."""
-    is_in_charge: bool = False
+    """Done when the item's batch is."""
     results: Sequence[ResultT] = ()
     """The item's own result; empty until there is one."""
-
-    def wake(self) -> None:
-        if not self.turn.done():
-            self.turn.set_result(None)
+    error: Exception | None = None
+    """What the batch failed with."""
+    was_alone: bool = False
+    """Whether it was done without others."""
 
 
 class Batches(Generic[ItemT, ResultT]):
     """A queue whose first takes everybody along who waits: while one batch is done the next one gathers.
 
     A single caller is served at once, as if there were no queue. A batch that fails is taken apart: each of its
-    callers tries alone, so that nobody suffers from what another brought. There is no task of its own: whoever is in
-    charge works for the others, and when it is cancelled the next one does its batch again.
+    callers tries alone, so that nobody suffers from what another brought. A batch that was begun is done to its end,
+    whoever of its callers is cancelled meanwhile: it is the others' too, and a store does not like to be left in the
+    middle.
 
     Args:
         work: Does a batch.
@@ -49,51 +49,57 @@ class Batches(Generic[ItemT, ResultT]):
         self._work = work
         self._most = most
         self._waiting: deque[_Place[ItemT, ResultT]] = deque()
-        self._is_busy = False
+        self._worker: asyncio.Task[None] | None = None
 
     async def do(self, item: ItemT) -> ResultT:
         """Do an item, together with those that wait, and return its result; whatever `work` raises alone is raised."""
-        place: _Place[ItemT, ResultT] = _Place(item, asyncio.get_running_loop().create_future())
+        place = await self._done(_Place(item, asyncio.get_running_loop().create_future()))
+        if place.error is None:
+            return place.results[0]
+        if place.was_alone:
+            raise place.error
+        # Not in the queue: with a store that is away each would wait for the ones before it.
+        return (await asyncio.shield(self._work([item])))[0]
+
+    async def drained(self) -> None:
+        """Wait until nothing is done and nobody waits."""
+        while self._worker is not None:
+            await asyncio.wait([self._worker])
+
+    async def _done(self, place: _Place[ItemT, ResultT]) -> _Place[ItemT, ResultT]:
         self._waiting.append(place)
-        if not self._is_busy:
-            self._is_busy = True
-            self._pass_on()
+        if self._worker is None:
+            worker = self._work_off()
+            self._worker = asyncio.create_task(worker, name="batches")  # noqa: TID251 - outlives its caller; see drained
         try:
             await place.turn
-            if place.is_in_charge:
-                await self._next()
         finally:
-            if place in self._waiting:  # cancelled, or its batch broke off
+            if place in self._waiting:  # cancelled before it was begun
                 self._waiting.remove(place)
-            if place.is_in_charge:
-                self._pass_on()
-        results = place.results or await self._work([item])
-        return results[0]
+        return place
 
-    def _pass_on(self) -> None:
-        """Put the first who still waits in charge."""
-        for place in self._waiting:
-            if not place.turn.done():
-                place.is_in_charge = True
-                place.wake()
-                return
-        self._is_busy = False
+    async def _work_off(self) -> None:
+        try:
+            while self._waiting:
+                await self._do(self._next())
+        finally:
+            self._worker = None
 
-    async def _next(self) -> None:
-        """Do the first batch, in which its caller's item is; one that fails as a whole leaves all without results."""
-        batch = [self._waiting.popleft() for _ in range(min(self._most, len(self._waiting)))]
+    def _next(self) -> list[_Place[ItemT, ResultT]]:
+        return [self._waiting.popleft() for _ in range(min(self._most, len(self._waiting)))]
+
+    async def _do(self, batch: Sequence[_Place[ItemT, ResultT]]) -> None:
+        error: Exception | None = None
+        results: Sequence[ResultT] = ()
         try:
             results = await self._work([place.item for place in batch])
-            for place, result in zip(batch, results, strict=True):
-                place.results = (result,)
-        except Exception:
-            if len(batch) == 1:
-                raise
-        except BaseException:
-            self._waiting.extendleft(reversed(batch))
-            raise
-        for place in batch:
-            place.wake()
+        except Exception as exc:  # noqa: BLE001 - whatever it is, it is raised to each caller
+            error = exc
+        for number, place in enumerate(batch):
+            place.error, place.was_alone = error, len(batch) == 1
+            place.results = results[number : number + 1]
+            if not place.turn.done():
+                place.turn.set_result(None)
 
     def __repr__(self) -> str:
         return f"Batches({len(self._waiting)} waiting)"

@@ -49,41 +49,39 @@ class Permit:
     A report that comes after the breaker has changed its state says nothing about the new one and is dropped.
 
     Attributes:
+        breaker: Which gave it.
         event: What giving the permit changed, if anything.
+        is_reported: Whether it was reported back.
     """
 
-    __slots__ = ("_breaker", "_is_reported", "_period", "event")
+    __slots__ = ("_period", "breaker", "event", "is_reported")
 
     def __init__(self, breaker: Breaker, period: int, event: BreakerEvent | None) -> None:
-        self._breaker = breaker
+        self.breaker = breaker
         self._period = period
-        self._is_reported = False
+        self.is_reported = False
         self.event = event
 
     def succeeded(self, now: float, seconds: float) -> BreakerEvent | None:
         """Count a good attempt that took `seconds` and ended at `now`."""
-        return self._report(now, seconds, has_failed=False)
+        return self.reported(now, seconds, has_failed=False)
 
     def failed(self, now: float, seconds: float) -> BreakerEvent | None:
         """Count a failed attempt that took `seconds` and ended at `now`."""
-        return self._report(now, seconds, has_failed=True)
-
-    @property
-    def is_of_closed(self) -> bool:
-        """Whether the breaker is closed now."""
-        return self._breaker.is_closed
+        return self.reported(now, seconds, has_failed=True)
 
     def released(self) -> None:
         """Give the permit back without a verdict: the attempt was cancelled, not made, or says nothing."""
-        if not self._is_reported:
-            self._is_reported = True
-            self._breaker._release(self._period)  # noqa: SLF001 - a permit is a part of its breaker
+        if not self.is_reported:
+            self.is_reported = True
+            self.breaker._release(self._period)  # noqa: SLF001 - a permit is a part of its breaker
 
-    def _report(self, now: float, seconds: float, *, has_failed: bool) -> BreakerEvent | None:
-        if self._is_reported:
+    def reported(self, now: float, seconds: float, *, has_failed: bool) -> BreakerEvent | None:
+        """Count an attempt that took `seconds` and ended at `now`."""
+        if self.is_reported:
             return None
-        self._is_reported = True
-        return self._breaker._count(self._period, now, seconds, has_failed=has_failed)  # noqa: SLF001 - as above
+        self.is_reported = True
+        return self.breaker._count(self._period, now, seconds, has_failed=has_failed)  # noqa: SLF001 - as above
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +114,7 @@ class Breaker:
 
     Attributes:
         rules: As given.
+        is_closed: Whether calls pass, whatever the time is.
     """
 
     def __init__(self, rules: BreakerRules) -> None:
@@ -124,6 +123,7 @@ class Breaker:
         self._window = self._rules.window()
         self._trial = CountWindow(self._rules.probes)
         self._state = BreakerState.CLOSED
+        self.is_closed = True
         self._retry_at = 0.0
         self._probes_out = 0
         self._period = 0  # grows with every change of state, so that late reports are told apart
@@ -141,11 +141,6 @@ class Breaker:
             return Refusal(now)
         self._probes_out += 1
         return Permit(self, self._period, event)
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether calls pass, whatever the time is."""
-        return self._state is BreakerState.CLOSED
 
     def state(self, now: float) -> BreakerState:
         """Return where the breaker stands for a call at `now`: an open one whose wait is over is half open."""
@@ -192,6 +187,7 @@ class Breaker:
 
     def _enter(self, state: BreakerState) -> None:
         self._state = state
+        self.is_closed = state is BreakerState.CLOSED
         self._period += 1
         self._probes_out = 0
         self._window.clear()

@@ -13,7 +13,7 @@ from taoloop.action.policies.retry import Pause, RetryPolicy, StopReason
 from taoloop.core.clock import Clock
 from taoloop.core.logs import EventLog
 from taoloop.core.telemetry import names
-from taoloop.core.telemetry.metrics import Metrics
+from taoloop.core.telemetry.metrics import Metrics, counting
 from taoloop.plan.acting import Breaker as BreakerRecord
 from taoloop.plan.acting import BreakerState
 from taoloop.tools.contract import ToolContract
@@ -38,6 +38,7 @@ class ToolGuards:
         contract: As given.
         retry: Decides about repeats.
         limiter: Gives slots; None when the contract sets no limit.
+        answered: Counts an attempt that was answered.
     """
 
     def __init__(
@@ -51,7 +52,8 @@ class ToolGuards:
         self._metrics = metrics
         self._clock = clock
         # Looked up once: a label lookup for each attempt would cost as much as the attempt's other bookkeeping.
-        self._answered = metrics.counter(names.ACTION_ATTEMPTS).labels(tool=contract.name, outcome="answered")
+        answered = metrics.counter(names.ACTION_ATTEMPTS).labels(tool=contract.name, outcome="answered")
+        self.answered = counting(answered)
         if contract.breaker is not None:
             self._show(BreakerState.CLOSED)
 
@@ -73,7 +75,7 @@ class ToolGuards:
         if has_failed is None:
             permit.released()
             return
-        event = permit.failed(now, seconds) if has_failed else permit.succeeded(now, seconds)
+        event = permit.reported(now, seconds, has_failed=has_failed)
         if event is not None:
             self._changed(event)
 
@@ -84,7 +86,7 @@ class ToolGuards:
             now: Monotonic seconds.
             permit: Of an attempt that was made a moment ago, which knows its breaker; None for none.
         """
-        if permit is not None and permit.is_of_closed:
+        if permit is not None and permit.breaker.is_closed:
             return _CLOSED
         rules = self.contract.breaker
         if rules is None:
@@ -98,11 +100,8 @@ class ToolGuards:
         return BreakerRecord(state=state, retry_at=moment)
 
     def attempted(self, outcome: str) -> None:
-        """Count an attempt by how it ended: `answered` or the fault's code."""
-        if outcome == "answered":
-            self._answered.inc()
-        else:
-            self._metrics.counter(names.ACTION_ATTEMPTS).labels(tool=self.contract.name, outcome=outcome).inc()
+        """Count an attempt that was not answered by its fault's code."""
+        self._metrics.counter(names.ACTION_ATTEMPTS).labels(tool=self.contract.name, outcome=outcome).inc()
 
     def repeated(self, pause: Pause) -> None:
         """Count a repeat."""

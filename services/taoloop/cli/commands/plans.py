@@ -1,4 +1,4 @@
-"""`taoloop plan`: checks plans without running them."""
+"""`taoloop plan`: checks plans without running them, and shows how the graph planner comes to one."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from taoloop.core.faults import Fault
     from taoloop.plan.thinking import CheckPlanResponse
 
-app = typer.Typer(help="Check plans without running them.", no_args_is_help=True)
+app = typer.Typer(help="Check and explain plans without running them.", no_args_is_help=True)
 MAX_EFFECTS = ("read", "idempotent_write", "write")
 
 
 @app.callback()
 def group() -> None:
-    """Check plans without running them."""
+    """Check and explain plans without running them."""
 
 
 @app.command()
@@ -58,6 +58,37 @@ def check(
     verdict = PlanChecking(read_catalogue(catalogue)).check(request)
     _show(file, verdict, as_json=as_json)
     raise typer.Exit(ExitCode.OK if verdict.valid else ExitCode.FAILED)
+
+
+@app.command()
+def explain(
+    query: Annotated[str, typer.Argument(help="The user's words.")],
+    *,
+    catalogue: CatalogueOption = Path("examples/customer-service"),
+    reference_time: Annotated[
+        str, typer.Option("--at", help="The moment that relative words refer to, RFC 3339; else now.")
+    ] = "",
+    time_zone: Annotated[str, typer.Option(help="IANA name of the user's time zone.")] = "UTC",
+    locale: Annotated[str, typer.Option(help="BCP 47 tag of the user's language; else the words decide.")] = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Show how the graph planner reads a request: spans, tools and scores, assignment, chain and decision.
+
+    Nothing is called, and what a run is permitted to do is not looked at.
+
+    Example: [bold]taoloop plan explain "..." --catalogue examples/customer-service[/bold]
+    """
+    from taoloop.cli.commands.explained import explained_request, show_explanation
+    from taoloop.cli.terminal import print_json
+    from taoloop.thought.planners.graph.explaining import explain as explanation_of
+    from taoloop.tools.served_catalogue import read_catalogue
+
+    request = explained_request(query, reference_time, time_zone, locale)
+    explanation = explanation_of(read_catalogue(catalogue), request)
+    if as_json:
+        print_json(explanation)
+    else:
+        show_explanation(explanation)
 
 
 def _show(file: Path, verdict: CheckPlanResponse, *, as_json: bool) -> None:

@@ -29,6 +29,7 @@ class FaultCode(StrEnum):
         return member
 
     # Found in a plan before anything runs.
+    PARSE_FAILED = "PARSE_FAILED"
     EMPTY_PLAN = "EMPTY_PLAN"
     PLAN_TOO_LARGE = "PLAN_TOO_LARGE"
     INVALID_PLAN = "INVALID_PLAN"

@@ -7,6 +7,10 @@ from typing import Final
 from taoloop.core.faults.sentences import Sentences
 
 CODES: Final = {
+    "PARSE_FAILED": Sentences(
+        "What the planner's model wrote cannot be read, or was cut off.",
+        "Write the whole object again, as the prompt says, and nothing else.",
+    ),
     "EMPTY_PLAN": Sentences(
         "The plan has no step.",
         "Plan at least one step, or answer, ask or refuse instead.",

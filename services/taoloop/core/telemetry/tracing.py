@@ -39,6 +39,8 @@ Attributes = Mapping[Attribute, AttributeValue]
 
 _PROPAGATOR = TraceContextTextMapPropagator()
 _SAMPLED: Final = int(TraceFlags.SAMPLED)
+_SPAN_KEY: Final = next(iter(trace.set_span_in_context(trace.INVALID_SPAN, Context())))
+"""Where `set_span_in_context` puts the span; by itself it makes one more copy of the context."""
 _SPAN_ID_BITS: Final = 64
 _NOT_ZERO: Final = 1 << _SPAN_ID_BITS | 1
 """One bit of the trace id and one of the span id: neither may be zero."""
@@ -211,7 +213,8 @@ class _Block:
         self._span = span
 
     def __enter__(self) -> Span:
-        self._token: Token[Context] = contexts.attach(trace.set_span_in_context(self._span))
+        around = contexts.get_current()
+        self._token: Token[Context] = contexts.attach(Context({**around, _SPAN_KEY: self._span}))
         self._token_of_ours = _current.set(self._span)
         return self._span
 

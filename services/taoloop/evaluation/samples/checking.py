@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -58,10 +59,12 @@ class SampleReport:
     Attributes:
         samples: How many were judged.
         findings: By file and place.
+        unsampled: Tools of which no sample was judged, by name: nothing says that they answer as their contracts say.
     """
 
     samples: int
     findings: tuple[SampleFinding, ...]
+    unsampled: tuple[str, ...] = ()
 
 
 def check_samples(observer: RecordedObserver, directory: Path) -> SampleReport:
@@ -73,15 +76,16 @@ def check_samples(observer: RecordedObserver, directory: Path) -> SampleReport:
         observer: Judges.
         directory: What the contracts' globs are relative to.
     """
-    count, found = 0, []
+    count, found, unsampled = 0, list[SampleFinding](), list[str]()
     for tool in observer.catalogue:
-        for path in sample_paths(tool.contract, directory):
-            checked = _checked(observer, tool.contract, path)
-            if checked is not None:
-                count += 1
-                found.extend(checked)
+        judged = [_checked(observer, tool.contract, path) for path in sample_paths(tool.contract, directory)]
+        of_tool = [checked for checked in judged if checked is not None]
+        count += len(of_tool)
+        found.extend(chain.from_iterable(of_tool))
+        if not of_tool:
+            unsampled.append(tool.contract.name)
     found.sort(key=lambda each: (each.finding.file, each.finding.line, each.finding.column, each.finding.pointer))
-    return SampleReport(samples=count, findings=tuple(found))
+    return SampleReport(samples=count, findings=tuple(found), unsampled=tuple(unsampled))
 
 
 def _checked(observer: RecordedObserver, contract: ToolContract, path: Path) -> list[SampleFinding] | None:

@@ -8,7 +8,7 @@ from taoloop.core import pointers
 from taoloop.core.exact_json import ABSENT, JsonValue
 from taoloop.observation.stages.model import excerpt
 from taoloop.plan.observing import Drift, DriftKind
-from taoloop.tools.seen import Novelty, NoveltyKind, Place
+from taoloop.tools.seen import Familiar, Novelty, NoveltyKind
 
 NO_DRIFT: Final[tuple[Drift, ...]] = ()
 
@@ -19,7 +19,7 @@ _KINDS: Final = {
 }
 
 
-def drift_of(seen: Place, body: JsonValue) -> tuple[Drift, ...]:
+def drift_of(seen: Familiar, body: JsonValue) -> tuple[Drift, ...]:
     """Return what the body has that was not seen, each once and a bounded number; quoted values are cut and masked."""
     novelties = seen.novelties(body)
     return tuple(_drift(novelty) for novelty in novelties) if novelties else NO_DRIFT

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from taoloop.core import pointers
 from taoloop.core.exact_json import ABSENT, Json, JsonValue
+from taoloop.core.records import quickly_made
 from taoloop.observation.exposing.fitting import Cut, fit, size_bytes
 from taoloop.observation.exposing.redactor import Redactor, compile_redactor
 from taoloop.observation.stages.model import Flaw
@@ -22,6 +23,7 @@ DEFAULT_MAX_EXPOSED_BYTES: Final = 32 * 1024
 """Longest JSON text that is exposed of one result, where the settings do not say."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exposure:
     """The part that may be seen.
@@ -74,24 +76,31 @@ class Exposer:
             projection: Name of the goal; empty for none.
             max_bytes: Most bytes of the exposed part as compact JSON, at least 64.
         """
-        omitted: list[Path] = []
+        omitted: list[str] = []
         shown: Json = data
-        for tree in (self._exposed, self._projections.get(projection)):
-            if tree is not None and shown is not ABSENT:
-                shown = _part(shown, tree, (), omitted)
-        if shown is ABSENT or self.redactor.is_clean(shown, max_bytes):
-            return Exposure(exposed=shown, omitted=self._named(omitted), omitted_count=len(omitted))
+        if self._exposed is not None:
+            shown = _part(data, self._exposed, "", omitted)
+        goal = self._projections.get(projection) if projection else None
+        if goal is not None and shown is not ABSENT:
+            shown = _part(shown, goal, "", omitted)
+        listed = omitted[:MAX_LISTED]
+        if shown is not ABSENT and self.redactor.is_clean(shown, max_bytes, listed):
+            return Exposure(exposed=shown, omitted=tuple(listed), omitted_count=len(omitted))
+        return self._masked(shown, omitted, max_bytes)
+
+    def _masked(self, shown: Json, omitted: list[str], max_bytes: int) -> Exposure:
+        """Return what may be seen of the part, masked, cut where it is too long."""
+        if shown is ABSENT:
+            return Exposure(exposed=ABSENT, omitted=self._named(omitted), omitted_count=len(omitted))
         redacted = self.redactor.redact(shown)
         value, cut = redacted.value, Cut()
         if redacted.bytes_bound > max_bytes and size_bytes(value) > max_bytes:
             value = fit(value, max_bytes, cut)
-            omitted.extend(cut.places)
-        count = len(omitted) - len(cut.places) + cut.count
         return Exposure(
             exposed=value,
-            omitted=self._named(omitted),
-            omitted_count=count,
-            redacted=self._named(redacted.places),
+            omitted=self._named([*omitted, *_pointers(cut.places)]),
+            omitted_count=len(omitted) + cut.count,
+            redacted=self._named(_pointers(redacted.places)),
             is_cut=bool(cut.places),
         )
 
@@ -107,10 +116,8 @@ class Exposer:
             return found
         return replace(found, failure=replace(failure, actual=actual, expected=expected))
 
-    def _named(self, places: Collection[Path]) -> tuple[str, ...]:
-        if not places:
-            return ()
-        return tuple(self.redactor.mask_text(text) for text in _listed(places))
+    def _named(self, places: Sequence[str]) -> tuple[str, ...]:
+        return self.redactor.mask_texts(places[:MAX_LISTED])
 
 
 def compile_exposer(observe: Observe) -> Exposer:
@@ -127,42 +134,38 @@ def compile_exposer(observe: Observe) -> Exposer:
     )
 
 
-def _listed(places: Iterable[Path]) -> tuple[str, ...]:
-    listed: list[str] = []
-    for place in places:
-        if len(listed) == MAX_LISTED:
-            break
-        listed.append(pointers.join(*place))
-    return tuple(listed)
+def _pointers(places: Sequence[Path]) -> list[str]:
+    return [pointers.join(*place) for place in places[:MAX_LISTED]]
 
 
-def _part(value: JsonValue, tree: PlaceTree, path: Path, omitted: list[Path]) -> Json:
+def _part(value: JsonValue, tree: PlaceTree, pointer: str, omitted: list[str]) -> Json:
     if tree.is_whole:
         return value
     if isinstance(value, dict):
         members: dict[str, JsonValue] = {}
+        children, every = tree.children, tree.every
         for key, member in value.items():
-            below = tree.children.get(key, tree.every)
+            below = children.get(key, every)
             if below is None:
-                omitted.append((*path, key))
+                omitted.append(pointers.below(pointer, key))
             elif below.is_whole:
                 members[key] = member
             else:
-                kept = _part(member, below, (*path, key), omitted)
+                kept = _part(member, below, pointers.below(pointer, key), omitted)
                 if kept is not ABSENT:
                     members[key] = kept
         return members
     if isinstance(value, list):
-        parts = [_child(item, tree.child(str(index)), (*path, index), omitted) for index, item in enumerate(value)]
+        parts = [_child(item, tree.child(str(at)), f"{pointer}/{at}", omitted) for at, item in enumerate(value)]
         while parts and parts[-1] is ABSENT:
             parts.pop()
         return [None if part is ABSENT else part for part in parts]
-    omitted.append(path)
+    omitted.append(pointer)
     return ABSENT
 
 
-def _child(value: JsonValue, tree: PlaceTree | None, path: Path, omitted: list[Path]) -> Json:
+def _child(value: JsonValue, tree: PlaceTree | None, pointer: str, omitted: list[str]) -> Json:
     if tree is None:
-        omitted.append(path)
+        omitted.append(pointer)
         return ABSENT
-    return _part(value, tree, path, omitted)
+    return _part(value, tree, pointer, omitted)

@@ -9,7 +9,7 @@ from typing import Final
 
 from taoloop.core import pointers
 from taoloop.core.exact_json import ABSENT, Json, JsonValue
-from taoloop.core.redaction import MASK, is_harmless, is_secret_name, redact_text
+from taoloop.core.redaction import MASK, are_harmless, is_harmless, is_secret_name, redact_text
 from taoloop.observation.exposing.own_patterns import OwnPattern
 from taoloop.observation.exposing.personal_data import FINDERS, Finder, half_width
 from taoloop.tools.contract import Observe, PersonalData, RedactField, RedactPattern
@@ -25,6 +25,9 @@ _MIN_DIGITS: Final = 10**6
 _NUMBER: Final = re.compile(r"[0-9](?:[ .()-]{0,2}[0-9]){6}")
 _CUT: Final = "…"
 _CUT_TAIL: Final = re.compile(r"(?:[0-9０-９][ -]?)*\S*…$")
+
+_BETWEEN: Final = "|"
+"""Stands between texts that are looked at together: a part of nothing that is looked for."""
 
 _LONG: Final = 100
 """From here on it is worth while to look whether the characters of a text have longer forms in JSON."""
@@ -86,38 +89,51 @@ class Redactor:
         self._places: Final = (*fields, *body_places)
         self._hides_secret_names: Final = hides_secret_names
 
-    def is_clean(self, value: JsonValue, max_bytes: int) -> bool:
-        """Tell at once of most data that nothing is masked in it, and that its JSON text has at most so many bytes."""
-        return not self._fields and not self._hides_secret_names and self._left_of(value, max_bytes) >= 0
+    def is_clean(self, value: JsonValue, max_bytes: int, names: Sequence[str] = ()) -> bool:
+        """Tell at once of most data that nothing is masked in it, and that its JSON text has at most so many bytes.
 
-    def _left_of(self, value: JsonValue, left: int) -> int:
-        """Return at most what is left of the bytes after a value; less than nothing for what is not surely clean."""
-        if isinstance(value, str):
-            return left - _most_bytes(value) if self._is_clean_text(value) else -1
-        if isinstance(value, dict):
-            for key, member in value.items():
-                left = self._left_of(member, left - 6 * len(key) - 4)
-                if left < 0 or (self._masks and not self._is_clean_text(key)):
-                    return -1
-        elif isinstance(value, list):
-            for item in value:
-                left = self._left_of(item, left - 1)
-                if left < 0:
-                    return -1
-        elif isinstance(value, int) and not isinstance(value, bool):
-            return -1 if self._masks and value >= _MIN_DIGITS else left - value.bit_length() // 3 - 2
-        else:
-            return left - (6 if value is None or isinstance(value, bool) else len(str(value)))
-        return left - 2
-
-    def _is_clean_text(self, text: str) -> bool:
-        if not is_harmless(text):
+        Args:
+            value: The data.
+            max_bytes: The bound.
+            names: Other texts that are shown with it.
+        """
+        if self._fields or self._hides_secret_names:
             return False
-        return not self._masks or (text.isascii() and self._holds_nothing(text))
+        texts = list(names)
+        left = max_bytes - self._gather(value, texts, max_bytes)
+        together = _BETWEEN.join(texts)
+        return left >= 2 * len(texts) + _most_bytes(together) and self._are_clean(texts, together)
+
+    def _are_clean(self, texts: Sequence[str], together: str) -> bool:
+        return are_harmless(texts, together) and (not self._masks or self._holds_nothing(together))
+
+    def _gather(self, value: JsonValue, texts: list[str], max_bytes: int) -> int:
+        """Take the texts and names out of a value, and return at least the bytes of all the rest of its JSON.
+
+        More than the bound is returned for what is not surely within it, or not surely clean.
+        """
+        pending, size = [value], 0
+        for each in pending:  # grows while it is walked
+            if isinstance(each, str):
+                texts.append(each)
+            elif isinstance(each, dict):
+                texts += each
+                pending += each.values()
+                size += 2 + 2 * len(each)
+            elif isinstance(each, list):
+                pending += each
+                size += 2 + len(each)
+            elif isinstance(each, int) and not isinstance(each, bool):
+                size += each.bit_length() // 3 + 2 if each < _MIN_DIGITS or not self._masks else max_bytes + 1
+            else:
+                size += 6 if each is None or isinstance(each, bool) else len(str(each))
+            if size > max_bytes:
+                break
+        return size
 
     def _holds_nothing(self, text: str) -> bool:
-        """Tell of a text without full-width signs that no kind of personal data is in it."""
-        return not self._has_own and "@" not in text and _NUMBER.search(text) is None
+        """Tell at once of most texts that no kind of personal data is in them."""
+        return text.isascii() and not self._has_own and "@" not in text and _NUMBER.search(text) is None
 
     def redact(self, value: JsonValue) -> Redacted:
         """Return the data with what must not be shown masked; members keep their names unless those are masked."""
@@ -125,9 +141,16 @@ class Redactor:
         shown = self._walked(value, self._fields, (), walk)
         return Redacted(shown, tuple(walk.places), walk.bytes_bound)
 
+    def mask_texts(self, texts: Sequence[str]) -> tuple[str, ...]:
+        """Return the texts, each as `mask_text` does."""
+        if not texts:
+            return ()
+        is_clean = self._are_clean(texts, _BETWEEN.join(texts))
+        return tuple(texts) if is_clean else tuple(map(self.mask_text, texts))
+
     def mask_text(self, text: str) -> str:
         """Return a text with personal data as `<KIND>` and secrets as `***`."""
-        if self._is_clean_text(text):
+        if is_harmless(text) and (not self._masks or self._holds_nothing(text)):
             return text
         masked = redact_text(text)
         for placeholder, finder in self._masks:

@@ -228,10 +228,11 @@ def _add_text(text: str, place: _Place, index: EvidenceIndex, reading: Reading) 
         number, letter = (group for group in duration.groups() if group is not None)
         index.add_number(Decimal(number), _DURATION_UNITS[letter], "", place.node)
     mentions = extract_values(text, reading)
+    whole = len(text.strip())
     for mention in mentions:
-        is_whole = mention.end - mention.start == len(text.strip())
+        is_whole = mention.end - mention.start == whole
         _add_mention(mention, place, index, is_whole=is_whole)
-    is_value = bool(mentions) and mentions[0].end - mentions[0].start == len(text.strip())
+    is_value = bool(mentions) and mentions[0].end - mentions[0].start == whole
     if len(folded) <= _NAME_CHARACTERS:
         index.add_key(f"name:{folded}", place.node)
         if not is_value and not unit_of_text(text, reading):

@@ -28,12 +28,14 @@ class Change:
         to: The place in the data, with the same stars.
         conversion: What makes the value; None for a mere move.
         expects: What the value should be, for refusals.
+        number: Its place among the rules of the contract, from 0.
     """
 
     field: Tokens
     to: Tokens
     conversion: Conversion | None = None
     expects: str = ""
+    number: int = 0
 
     @property
     def is_moved(self) -> bool:
@@ -64,20 +66,25 @@ class Found:
     def __init__(self) -> None:
         self.values: list[tuple[Path, JsonValue]] = []
         self.refused = 0
-        self._flaws: list[Flaw] = []
+        self._flaws: list[tuple[int, Flaw]] = []
 
     def refuse(self, path: Path, value: Json, change: Change, refusal: ValueRefused) -> None:
         """Take down a refusal; of those beyond `MAX_FLAWS` only the number is kept."""
         self.refused += 1
         if self.refused <= MAX_FLAWS:
-            self._flaws.append(_refused(path, value, change, refusal))
+            self._flaws.append((change.number, _refused(path, value, change, refusal)))
 
     def outcome(self) -> Outcome:
-        """Return the refusals as the stage reports them."""
+        """Return the refusals as the stage reports them, in the order of the contract's rules."""
+        flaws = [found for _, found in sorted(self._flaws, key=_number)]
         more = self.refused - MAX_FLAWS
         if more > 0:
-            self._flaws[-1] = _with_more(self._flaws[-1], more)
-        return Outcome(flaws=tuple(self._flaws))
+            flaws[-1] = _with_more(flaws[-1], more)
+        return Outcome(flaws=tuple(flaws))
+
+
+def _number(numbered: tuple[int, Flaw]) -> int:
+    return numbered[0]
 
 
 def no_place(path: Path) -> Flaw:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from taoloop.core import pointers
 from taoloop.core.exact_json import JsonValue
 from taoloop.observation.normalising.change import Change
@@ -20,7 +22,7 @@ def compile_normaliser(observe: Observe) -> Normaliser | None:
 
     Imports the plug-ins that the contract names; one that cannot be used refuses every value.
     """
-    changes = [_change(rule, observe) for rule in observe.normalise]
+    changes = [replace(_change(rule, observe), number=number) for number, rule in enumerate(observe.normalise)]
     if observe.pick is None:
         return Normaliser(changes, None) if changes else None
     staying = [with_all_items(change.field) for change in changes if not change.is_moved]

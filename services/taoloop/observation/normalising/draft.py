@@ -80,6 +80,11 @@ class Draft:
         parent[index] = new
         return True
 
+    def put_made(self, path: Path, made: JsonValue) -> None:
+        """Put a container that was made for this draft in the place of the one that stands there."""
+        self.put(path, made)
+        self._owned.add(id(made))
+
     def prune(self, tree: PlaceTree) -> None:
         """Leave only what the tree means; scalars on the way to a place stay."""
         self.root = self._pruned(self.root, tree)

@@ -9,7 +9,7 @@ from typing import Final
 from taoloop.core.exact_json import ABSENT, Json, JsonValue
 from taoloop.observation.normalising.change import MAX_FLAWS, Change, Found, no_place
 from taoloop.observation.normalising.draft import Draft
-from taoloop.observation.normalising.item_changes import split
+from taoloop.observation.normalising.member_changes import split
 from taoloop.observation.stages.model import Flaw, Outcome
 from taoloop.tools.normalisers.place_tree import PlaceTree
 from taoloop.tools.normalisers.places import STAR, Path, find
@@ -28,11 +28,14 @@ class Normaliser:
         pick: What of the body stays where it is; None for all of it.
     """
 
-    __slots__ = ("_items", "_moves", "_pick", "_readings", "_taken", "_targets")
+    __slots__ = ("_groups", "_is_grouped", "_moves", "_only", "_pick", "_readings", "_taken", "_targets")
 
     def __init__(self, changes: Sequence[Change], pick: PlaceTree | None) -> None:
-        # What is picked is chosen between taking out and putting in, which changes of whole items do at once.
-        self._items, others = split(changes) if pick is None else ((), tuple(changes))
+        # What is picked is chosen between taking out and putting in, which changes of whole objects do at once.
+        self._groups, others = split(changes) if pick is None else ((), tuple(changes))
+        self._is_grouped: Final = pick is None and not others
+        is_flat = self._is_grouped and len(self._groups) == 1 and self._groups[0].is_of_root
+        self._only: Final = self._groups[0] if is_flat else None
         moved = {change.field for change in others if change.is_moved}
         self._readings: Final = tuple(
             _Reading(change, STAR in change.field, change.field in moved)
@@ -55,15 +58,26 @@ class Normaliser:
         schema to say. The body itself is not changed, and what does not change is shared with it.
         """
         found = Found()
+        if self._only is not None:
+            made = self._only.made(body, found)
+            if found.refused:
+                return ABSENT, found.outcome()
+            return body if made is ABSENT else made, _NORMALISED
+        return self._drafted(body, found)
+
+    def _drafted(self, body: JsonValue, found: Found) -> tuple[Json, Outcome]:
+        """Return the data where several places change: made in a copy of what is on the way to them."""
         for reading in self._readings:
             reading.read(body, found)
-        items = [(changes.container, changes.made(body, found)) for changes in self._items]
+        groups = [(group.place, group.made(body, found)) for group in self._groups]
         if found.refused:
             return ABSENT, found.outcome()
         draft = Draft(body)
-        for place, made in items:
+        for place, made in groups:
             if made is not ABSENT:
-                draft.put(place, made)
+                draft.put_made(place, made)
+        if self._is_grouped:
+            return draft.root, _NORMALISED
         self._take(body, draft, found.values)
         if self._pick is not None:
             draft.prune(self._pick)
@@ -85,7 +99,7 @@ class Normaliser:
                 draft.take(path)
 
     def __repr__(self) -> str:
-        return f"Normaliser(readings={len(self._readings)}, moves={len(self._taken)}, items={len(self._items)})"
+        return f"Normaliser(readings={len(self._readings)}, moves={len(self._taken)}, groups={len(self._groups)})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class ValueMap:
         Raises:
             ValueRefused: The map is closed and has no such word.
         """
-        word = _word(value)
+        word = value if isinstance(value, str) else _word(value)
         if word is not None:
             known = self.by_word.get(word, ABSENT)
             if known is ABSENT:

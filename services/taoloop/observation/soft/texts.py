@@ -79,5 +79,9 @@ def _own_texts(value: Json, path: _Path) -> Iterator[tuple[_Path, str]]:
         yield path, value
     elif isinstance(value, dict):
         for name, member in value.items():
-            if isinstance(member, str) and member and (name == "description" or (len(name) <= _LONGEST and is_saying(name))):
+            if (
+                isinstance(member, str)
+                and member
+                and (name == "description" or (len(name) <= _LONGEST and is_saying(name)))
+            ):
                 yield (*path, name), member

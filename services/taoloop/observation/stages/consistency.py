@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Self
 
 from taoloop.core import pointers
 from taoloop.core.exact_json import ABSENT, Json, JsonValue, equal
 from taoloop.core.faults import FaultCode
 from taoloop.core.pointers import PointerNotFound, PointerSyntaxError
+from taoloop.core.records import quickly_made
 from taoloop.observation.drift.detecting import unknown_value
 from taoloop.observation.stages.checks import schema_flaws
 from taoloop.observation.stages.model import Flaw, Outcome, Stage, flaw
@@ -19,6 +20,9 @@ from taoloop.tools.schemas import CompiledSchema
 
 MAX_UNKNOWN: Final = 20
 """Most unknown values at one place with stars that a verdict lists."""
+
+MAX_BROKEN: Final = 20
+"""Most expectations of the plan that a verdict lists as broken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,7 @@ class KnownValues:
         return any(equal(value, known) for known in self.values)
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectations:
     """What a result should be, besides right.
@@ -69,7 +74,13 @@ class Expectations:
     expect: Json = ABSENT
     known: Sequence[KnownValues] = ()
     schemas: Sequence[CompiledSchema] = ()
-    refused: Sequence[Flaw] = field(default=())
+    refused: Sequence[Flaw] = ()
+
+    @property
+    def are_none(self) -> bool:
+        """Tell whether anything will do."""
+        is_asked = bool(self.known or self.schemas or self.refused)
+        return not is_asked and (self.expect is ABSENT or self.expect is None or self.expect == {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +104,8 @@ _AS_EXPECTED: Final = ConsistencyOutcome(Consistency.OK, Outcome(passed=("consis
 
 def check_consistency(data: JsonValue, expectations: Expectations) -> ConsistencyOutcome:
     """Compare the data with what the plan, the contract and the schemas expect."""
+    if expectations.are_none:
+        return _NOTHING_EXPECTED
     flaws = [*expectations.refused, *_plan_flaws(data, expectations.expect)]
     drift: list[Drift] = []
     for known in expectations.known:
@@ -101,8 +114,6 @@ def check_consistency(data: JsonValue, expectations: Expectations) -> Consistenc
         flaws.extend(schema_flaws(schema, data, Stage.CONSISTENCY, FaultCode.CONSISTENCY_BROKEN))
     if flaws:
         return ConsistencyOutcome(Consistency.BROKEN, Outcome(flaws=tuple(flaws)), tuple(drift))
-    if not expectations.known and not expectations.schemas and expectations.expect in (ABSENT, None, {}):
-        return _NOTHING_EXPECTED
     return _AS_EXPECTED
 
 
@@ -121,6 +132,8 @@ def _plan_flaws(data: JsonValue, expect: Json) -> list[Flaw]:
         found = _expected_flaw(data, pointer, values)
         if found is not None:
             flaws.append(found)
+        if len(flaws) == MAX_BROKEN:
+            break
     return flaws
 
 

@@ -14,6 +14,8 @@ from taoloop.plan.observing import CheckFailure, CheckVerdict
 MAX_EXCERPT_CHARACTERS: Final = 200
 """Longest expected or actual value that a failure quotes; more is cut between characters and marked."""
 
+_MAX_READ_CHARACTERS: Final = 4096
+
 
 class Stage(StrEnum):
     """The stages in the order in which they run; each runs only on what the ones before accepted."""
@@ -107,9 +109,9 @@ def excerpt(value: Json) -> Json:
     if value is ABSENT or value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return _cut(redact_text(value))
+        return _cut(redact_text(value[:_MAX_READ_CHARACTERS]))
     try:
-        text = dumps(value)
+        text = dumps(value)[:_MAX_READ_CHARACTERS]  # of a megabyte a few words are quoted: not all of it is searched
     except JsonEncodeError:
         return ABSENT
     masked = redact_text(text)

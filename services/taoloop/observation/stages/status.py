@@ -86,7 +86,7 @@ def read_body(result: ActionResult, max_body_bytes: int) -> tuple[Judgeable | No
 
 def has_own_response_time(result: ActionResult) -> bool:
     """Tell whether the response time is that of this call: a cached or recorded answer has none."""
-    return result.served_by not in {ServedBy.CACHE, ServedBy.DUPLICATE}
+    return result.served_by is not ServedBy.CACHE and result.served_by is not ServedBy.DUPLICATE
 
 
 def _failed(result: ActionResult) -> Flaw:

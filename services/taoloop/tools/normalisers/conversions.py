@@ -62,10 +62,8 @@ def conversion(rule: NormaliseRule) -> Conversion:
     to, options = rule.convert, value_options(rule)
     if to in _ZONED and not rule.time_zone:
         return _without_zone(to, options)
-    apply, context = CONVERSIONS[to.value].apply, ConversionContext(time_zone=rule.time_zone)
-    if to is NormaliseAs.TEXT:
-        return lambda value: apply(as_text(value), context, options)
-    return lambda value: apply(value, context, options)
+    bound = CONVERSIONS[to.value].bound(ConversionContext(time_zone=rule.time_zone), options)
+    return (lambda value: bound(as_text(value))) if to is NormaliseAs.TEXT else bound
 
 
 def result_schema(rule: NormaliseRule) -> dict[str, Any]:

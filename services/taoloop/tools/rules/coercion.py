@@ -277,6 +277,9 @@ def _are_one_text(operands_json: str) -> bool:
 
 def _order(operands_json: str) -> int:
     """Return -1, 0 or 1; two texts are ordered by their UTF-16 units, anything else as numbers."""
+    plain = _TWO_PLAIN_TEXTS.fullmatch(operands_json) if operands_json.isascii() else None
+    if plain is not None:  # dates, most often
+        return (plain[1] > plain[2]) - (plain[1] < plain[2])
     left, right = map(_primitive, _operands(operands_json))
     if isinstance(left, str) and isinstance(right, str):
         units = left.encode("utf-16-be"), right.encode("utf-16-be")
@@ -341,6 +344,7 @@ _SPACE: Final = (
 )
 _DECIMAL: Final = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _LEADING: Final = re.compile(_DECIMAL)
+_TWO_PLAIN_TEXTS: Final = re.compile(r'\["([^"\\]*)","([^"\\]*)"\]')
 _RADIX: Final = re.compile(r"0(?:[xX][0-9a-fA-F]+|[bB][01]+|[oO][0-7]+)")
 _FAR: Final = 2**31
 _MAX_NUMBER_CHARACTERS: Final = 400

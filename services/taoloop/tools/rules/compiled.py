@@ -11,7 +11,7 @@ import datalogic_py
 
 from taoloop.core import exact_json
 from taoloop.core.exact_json import JsonValue
-from taoloop.tools.rules import coercion, javascript, lowering, missing, reading
+from taoloop.tools.rules import coercion, javascript, lowering, missing, plain, reading
 from taoloop.tools.rules.exactness import BEYOND_RANGE, Path, inexact_paths, is_suspect
 from taoloop.tools.rules.metering import TextMeter
 
@@ -103,6 +103,7 @@ class CompiledRule:
         surely: For the engine: true if the rule passes whatever is missing.
         possibly: For the engine: false if it fails whatever is missing.
         is_exact: Whether nothing in the rule can be missing, so that both are one.
+        plain: What judges most data at once without the engine; None where the rule is not of a plain form.
     """
 
     def __init__(self, rule: JsonValue, javascript_rule: JsonValue, bounds: missing.Bounds) -> None:
@@ -112,6 +113,7 @@ class CompiledRule:
         self.surely: Final = _compiled({"!!": [bounds.surely]})
         self.is_exact: Final = bounds.is_exact
         self.possibly: Final = self.surely if bounds.is_exact else _compiled({"!!": [bounds.possibly]})
+        self.plain: Final = plain.condition(javascript_rule)
         self._compared_paths = missing.compared_paths(javascript_rule)
         self._reads: Final = reading.reads(javascript_rule)
         self.roots: Final = reading.roots(self._reads)

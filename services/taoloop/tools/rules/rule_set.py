@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import datalogic_py
 
+from taoloop.core.exact_json import JsonValue
+from taoloop.tools.rules import plain
 from taoloop.tools.rules.coercion import TOO_MUCH_TEXT
 from taoloop.tools.rules.compiled import (
     FAILED,
@@ -40,7 +42,16 @@ class RuleSet:
         self.roots: Final = frozenset[str]().union(*known) if len(known) == len(each_roots) else None
         self.all_passed: Final = (PASSED,) * len(self.rules)
         self._surely: Final = [rule.surely for rule in self.rules]
+        self._plain: Final = plain.all_of([rule.plain for rule in self.rules])
         self._all_true: Final = [_TRUE] * len(self.rules)
+
+    def surely_pass(self, scope: Mapping[str, JsonValue]) -> bool:
+        """Tell at once of most data whether every rule passes; False where that is not sure.
+
+        Args:
+            scope: The data by the names that the rules read.
+        """
+        return self._plain is not None and self._plain(scope) is True
 
     def verdicts(self, data: RuleData) -> tuple[RuleOutcome, ...]:
         """Judge the data by every rule, in order; never raises."""

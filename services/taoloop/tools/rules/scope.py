@@ -41,13 +41,12 @@ class RuleScope:
         Raises:
             JsonEncodeError: A value has no JSON form or nests deeper than 64.
         """
-        names = self.values.keys() if roots is None else [name for name in self.values if name in roots]
-        members = ",".join([f'"{name}":{self._text(name)}' for name in names])
-        return RuleData(self.values, f"{{{members}}}")
-
-    def _text(self, name: str) -> str:
-        value = self.values[name]
-        text = self._texts.get(id(value))
-        if text is None:
-            text = self._texts[id(value)] = exact_json.dumps(value)
-        return text
+        texts = self._texts
+        members = []
+        for name, value in self.values.items():
+            if roots is None or name in roots:
+                text = texts.get(id(value))
+                if text is None:
+                    text = texts[id(value)] = exact_json.dumps(value)
+                members.append(f'"{name}":{text}')
+        return RuleData(self.values, f"{{{','.join(members)}}}")

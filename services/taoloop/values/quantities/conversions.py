@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 from functools import lru_cache
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from taoloop.core.exact_json import JsonValue
 from taoloop.values.numbers import DecimalSeparator
@@ -63,8 +63,9 @@ def unit_fault(options: Options) -> str | None:
 
 def percentage(value: JsonValue, separator: DecimalSeparator | None, options: Options) -> int | Decimal:
     """Convert a share."""
-    scale, stated = options.get("scale", "percent"), options.get("unit")
-    return parse_percentage(value, cast(Scale, scale), cast("Scale | None", stated), separator)
+    scale: Any = options.get("scale", "percent")
+    stated: Any = options.get("unit")
+    return parse_percentage(value, scale, stated, separator)
 
 
 def confidence(value: JsonValue, separator: DecimalSeparator | None, options: Options) -> int | Decimal:
@@ -74,7 +75,7 @@ def confidence(value: JsonValue, separator: DecimalSeparator | None, options: Op
 
 def money(value: JsonValue, separator: DecimalSeparator | None, options: Options) -> JsonValue:
     """Convert an amount: a number where the contract states the currency, else an object that says it."""
-    currency = cast(str, options.get("currency", ""))
+    currency: Any = options.get("currency", "")
     read = parse_money(value, currency, separator)
     return read.amount if currency else read.as_json()
 

@@ -20,8 +20,10 @@ from taoloop.values.refusals import RefusalCode, ValueRefused, unreadable
 _SIGN_FIRST: Final = re.compile(
     r"(?P<sign>[+-]?)\s*(?P<currency>[^0-9+.,\s-][^0-9+,-]{0,30}?)\s*(?P<inner>[+-]?)(?P<rest>[0-9].*)", re.DOTALL
 )
+_BARE: Final = re.compile(r"[0-9](?:[0-9.,]{0,60}[0-9])?")
 _MAX_DIGITS: Final = 60
 _MAX_SPELLING: Final = 40
+_QUANTA: Final = {places: Decimal(1).scaleb(-places) for places in set(DECIMALS.values())}
 _COUNTERS: Final = ("元", "圆")
 
 
@@ -62,7 +64,7 @@ def parse_money(value: JsonValue, currency: str = "", decimal_separator: Decimal
         raise ValueRefused(RefusalCode.UNKNOWN_UNIT, "The stated currency is no code of ISO 4217.")
     if not isinstance(value, str):
         return _bare(exact_number(value), currency)
-    digits, spellings = _split(value)
+    digits, spellings = (value, ()) if _BARE.fullmatch(value) is not None else _split(value)
     number = exact_number(digits, decimal_separator)
     if not spellings:
         return _bare(number, currency, is_written=True)
@@ -149,6 +151,8 @@ def _split(text: str) -> tuple[str, tuple[str, ...]]:
 def _with_decimals(number: int | Decimal, code: str, *, is_written: bool) -> Decimal:
     """Write an amount with exactly the decimals of its currency; 5.0 and 5 are one number where JSON has numbers."""
     places, exact = DECIMALS[code], Decimal(number)
+    if exact.same_quantum(_QUANTA[places]) and -_MAX_DIGITS < exact.adjusted() < _MAX_DIGITS and exact:
+        return exact  # as it is written
     if not exact:
         exact = Decimal(0) if not is_written else exact.copy_abs()
     if abs(exact.adjusted()) > _MAX_DIGITS:

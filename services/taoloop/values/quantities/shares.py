@@ -87,7 +87,7 @@ def _on(number: int | Decimal, given: Scale, wanted: Scale) -> int | Decimal:
 def _read(value: JsonValue, separator: DecimalSeparator | None) -> tuple[int | Decimal, Scale | None]:
     if not isinstance(value, str):
         return exact_number(value), None
-    if len(value) <= _MAX_WORDS and (found := _CHINESE.fullmatch(fold(value))) is not None:
+    if len(value) <= _MAX_WORDS and not value.isascii() and (found := _CHINESE.fullmatch(fold(value))) is not None:
         number = 100 if found["number"] == "百" else parse_number(found["number"], separator)
         if number < 0:
             raise unreadable("a share")

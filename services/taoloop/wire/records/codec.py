@@ -7,10 +7,11 @@ A message `Task` becomes the dataclass `Task`, field by field: `state_json` is `
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 from google.protobuf.descriptor import Descriptor
+from google.protobuf.internal.containers import RepeatedCompositeFieldContainer as RepeatedCompositeContainer
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
@@ -44,9 +45,18 @@ def encode(record: Any, message_class: type[MessageT]) -> MessageT:
         RecordNotEncodable: A value does not fit: no exact JSON, a number out of range, a moment without time zone.
         TypeError: The two classes do not correspond.
     """
+    return _encoded(record, message_class, message_class)
+
+
+def append(record: Any, message_class: type[MessageT], messages: RepeatedCompositeContainer[MessageT]) -> None:
+    """Add the record as a message to a repeated field, where it is made without a copy; raises what `encode` does."""
+    _encoded(record, message_class, messages.add)
+
+
+def _encoded(record: Any, message_class: type[MessageT], make: Callable[..., MessageT]) -> MessageT:
     plan = record_plan(type(record), _descriptor(message_class))
     try:
-        return message_class(**plan.write(record))
+        return make(**plan.write(record))
     except _MISFIT as exc:
         violations = tuple(_unwritable(plan, record, message_class, ""))
         if not violations:
@@ -81,7 +91,8 @@ def invalid_request(message_name: str, violations: tuple[FieldViolation, ...]) -
 
 
 def _descriptor(message: Message | type[Message]) -> Descriptor:
-    return cast("Descriptor", message.DESCRIPTOR)  # the stubs name the C class beside the public one
+    descriptor: Any = message.DESCRIPTOR  # the stubs name the C class beside the public one
+    return descriptor  # type: ignore[no-any-return]
 
 
 def _unreadable(plan: RecordPlan, message: Any, path: str) -> Iterator[FieldViolation]:

@@ -1,91 +1,30 @@
-"""gRPC tools on real servers: exact messages, every status, deadlines, TLS, and servers that misbehave."""
+"""gRPC tools on real servers: exact messages, every status, deadlines, and servers that misbehave."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
-import trustme
 from google.protobuf import any_pb2, wrappers_pb2
 from google.rpc import error_details_pb2, status_pb2
-from pydantic import SecretStr
 
-from taoloop.action.egress.rules import EgressRules
 from taoloop.action.ports import TransportFault
-from taoloop.action.secrets import ConfiguredSecrets
 from taoloop.action.transports.grpc_methods.statuses import HTTP_STATUS
-from taoloop.action.transports.grpc_methods.transport import GrpcMethodTransport, grpc_transport
+from taoloop.action.transports.grpc_methods.transport import GrpcMethodTransport
 from taoloop.core.faults import FaultCode
-from taoloop.core.settings import GrpcSettings
-from taoloop.tools.contract import (
-    ApiKeyAuth,
-    Auth,
-    BasicAuth,
-    BearerAuth,
-    GrpcTransport,
-    Idempotency,
-    KeyLocation,
-    KeyPlace,
-    MutualTls,
-    OAuth2ClientCredentials,
-    ToolContract,
-)
+from tests.integration.action.transports.grpc_calls import at, fault_of, opened, outcome_of, tool
 from tests.integration.action.transports.grpc_server import (
-    METHOD,
     REFLECTION_V1,
-    OrdersServer,
     descriptor_set,
     message,
     orders_server,
 )
-from tests.integration.action.transports.tool_calls import THOUGHT, attempted, body_of, contract
-from tests.unit.action.contracts import telemetry
-
-SECRETS = ConfiguredSecrets({"TOKEN": SecretStr("geheim"), "ODD": SecretStr("ge\nheim")})
-
-
-@asynccontextmanager
-async def opened(
-    url: str, *, directory: Path = Path(), secrets: ConfiguredSecrets = SECRETS, settings: GrpcSettings | None = None
-) -> AsyncIterator[GrpcMethodTransport]:
-    async with grpc_transport(
-        settings or GrpcSettings(max_message_bytes=64 * 1024),
-        {"shop": url},
-        secrets,
-        telemetry(),
-        rules=EgressRules(),
-        directory=directory,
-    ) as transport:
-        yield transport
-
-
-def tool(
-    *,
-    method: str = METHOD,
-    descriptors: str | None = None,
-    auth: Auth | None = None,
-    idempotency: Idempotency | None = None,
-) -> ToolContract:
-    record = GrpcTransport(base="shop", method=method, descriptor_set=descriptors, auth=auth)
-    return contract(record, idempotency=idempotency)
-
-
-def at(server: OrdersServer) -> str:
-    return f"http://{server.address}"
-
-
-async def fault_of(url: str, tool: ToolContract, seconds: float = 10.0, **arguments: Any) -> TransportFault:
-    async with opened(url) as transport:
-        with pytest.raises(TransportFault) as caught:
-            await attempted(transport, tool, seconds, **arguments)
-        return caught.value
+from tests.integration.action.transports.tool_calls import attempted, body_of
 
 
 @pytest.mark.parametrize("reflects", [("grpc.reflection.v1alpha.ServerReflection",), (REFLECTION_V1,)])
@@ -193,7 +132,7 @@ async def test_a_method_that_cannot_be_called_is_surely_not_called(method: str) 
 async def test_arguments_that_do_not_fit_are_refused_without_a_call(arguments: Any, pointer: str) -> None:
     async with orders_server() as server:
         fault = await fault_of(at(server), tool(), **arguments)
-        assert (fault.code, fault.may_have_left) == (FaultCode.INVALID_PARAMETER, False)
+        assert (fault.code, fault.may_have_left) == (FaultCode.INVALID_PARAMETER, False), fault.message
         assert fault.pointer == pointer
         assert "geheim" not in fault.message
         assert server.requests == []
@@ -342,98 +281,6 @@ async def test_a_server_that_speaks_no_grpc_is_a_fault_in_time() -> None:
 async def test_a_base_that_leads_nowhere_is_surely_not_called(url: str, code: str) -> None:
     fault = await fault_of(url, tool())
     assert (fault.code, fault.may_have_left) == (code, False)
-
-
-async def test_metadata_carries_ids_the_key_and_credentials() -> None:
-    async with orders_server() as server, opened(at(server)) as transport:
-        header = Idempotency(location=KeyLocation.HEADER, name="Idempotency-Key")
-        await attempted(transport, tool(auth=BearerAuth(secret="TOKEN"), idempotency=header), key="k1")
-        await attempted(transport, tool(auth=BasicAuth(user="u", secret="TOKEN")))
-        await attempted(transport, tool(auth=ApiKeyAuth(location=KeyPlace.HEADER, name="X-Api-Key", secret="TOKEN")))
-        body = Idempotency(location=KeyLocation.BODY, name="order_id")
-        await attempted(transport, tool(idempotency=body), key="k2")
-    first, second, third, _ = server.metadata
-    assert (first["authorization"], first["idempotency-key"], first["x-request-id"]) == ("Bearer geheim", "k1", THOUGHT)
-    assert second["authorization"] == "Basic dTpnZWhlaW0="
-    assert third["x-api-key"] == "geheim"
-    assert server.requests[-1].order_id == "k2"
-
-
-@pytest.mark.parametrize(
-    ("auth", "url", "code"),
-    [
-        (BearerAuth(secret="ABSENT"), "http://127.0.0.1:1", FaultCode.CREDENTIAL_MISSING),
-        (BearerAuth(secret="ODD"), "http://127.0.0.1:1", FaultCode.CREDENTIAL_REFUSED),
-        (BearerAuth(secret="TOKEN"), "http://example.test", FaultCode.CREDENTIAL_REFUSED),
-        (
-            ApiKeyAuth(location=KeyPlace.QUERY, name="key", secret="TOKEN"),
-            "http://127.0.0.1:1",
-            FaultCode.NOT_YET_SUPPORTED,
-        ),
-        (
-            OAuth2ClientCredentials(token_url="{{base.shop}}/t", client_id="c", secret="TOKEN"),
-            "https://127.0.0.1:1",
-            FaultCode.NOT_YET_SUPPORTED,
-        ),
-    ],
-)
-async def test_credentials_that_cannot_be_sent_stop_the_call(auth: Auth, url: str, code: str) -> None:
-    fault = await fault_of(url, tool(auth=auth))
-    assert (fault.code, fault.may_have_left) == (code, False)
-    assert "geheim" not in fault.message
-
-
-def pem(*blobs: trustme.Blob) -> str:
-    return "".join(blob.bytes().decode() for blob in blobs)
-
-
-async def test_both_sides_of_tls_are_checked() -> None:
-    authority, stranger = trustme.CA(), trustme.CA()
-    leaf = authority.issue_cert("127.0.0.1")
-    pair = (leaf.private_key_pem.bytes(), pem(*leaf.cert_chain_pems).encode())
-    credentials = grpc.ssl_server_credentials([pair], authority.cert_pem.bytes(), require_client_auth=True)
-    auth = MutualTls(certificate="CERT", key="KEY", ca="CA")
-    async with orders_server(credentials=credentials) as server:
-        url = f"https://{server.address}"
-        for issuer, trusted, is_let_in in (
-            (authority, authority, True),
-            (stranger, authority, False),
-            (authority, stranger, False),
-        ):
-            client = issuer.issue_cert("taoloop.test")
-            values = {
-                "CERT": pem(*client.cert_chain_pems),
-                "KEY": pem(client.private_key_pem),
-                "CA": pem(trusted.cert_pem),
-            }
-            secrets = ConfiguredSecrets({name: SecretStr(value) for name, value in values.items()})
-            async with opened(url, secrets=secrets) as transport:
-                if is_let_in:
-                    assert (await attempted(transport, tool(auth=auth), order_id="A1")).status_code == 200
-                else:
-                    outcome = await outcome_of(transport, tool(auth=auth))
-                    assert outcome in {FaultCode.TOOL_UNREACHABLE, 503}
-        assert len(server.requests) == 1
-        unknown = await fault_of(url, tool(auth=BearerAuth(secret="TOKEN")))
-        assert (unknown.code, unknown.may_have_left) == (FaultCode.TOOL_UNREACHABLE, False)
-
-
-async def outcome_of(transport: GrpcMethodTransport, tool: ToolContract) -> str | int:
-    try:
-        return (await attempted(transport, tool, 5.0)).status_code
-    except TransportFault as fault:
-        return fault.code
-
-
-async def test_a_certificate_needs_tls() -> None:
-    fault = await fault_of("http://127.0.0.1:1", tool(auth=MutualTls(certificate="TOKEN", key="TOKEN")))
-    assert (fault.code, fault.may_have_left) == (FaultCode.CREDENTIAL_REFUSED, False)
-
-
-async def test_keys_that_are_no_pem_are_a_refused_credential() -> None:
-    fault = await fault_of("https://127.0.0.1:1", tool(auth=MutualTls(certificate="TOKEN", key="TOKEN")))
-    assert not fault.may_have_left
-    assert "geheim" not in fault.message
 
 
 @pytest.mark.parametrize("code", [grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.PERMISSION_DENIED])

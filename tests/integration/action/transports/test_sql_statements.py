@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-import threading
 from collections.abc import Iterator
 from contextlib import closing
 from decimal import Decimal
@@ -18,21 +17,16 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from taoloop.action.ports import TransportFault
 from taoloop.action.secrets import ConfiguredSecrets
 from taoloop.action.settings import ToolSqlSettings
-from taoloop.action.transports.sql import sqlite as sqlite_module
-from taoloop.action.transports.sql.queries import Progress, Query, Stage
-from taoloop.action.transports.sql.sqlite import SqliteDatabase
 from taoloop.action.transports.sql.transport import sql_transport
 from taoloop.core.faults import FaultCode
-from taoloop.tools.contract import Pool, SqlTransport, ToolContract
+from taoloop.tools.contract import Pool, ToolContract
 from tests.contract.postgresql import postgresql
 from tests.integration.action.transports.databases import TABLES, opened, sqlite_file, statement
 from tests.integration.action.transports.eventually import assert_eventually
+from tests.integration.action.transports.sql_calls import SQLITE_SLOW, count, fault_of, ran
 from tests.integration.action.transports.tool_calls import attempted, body_of
 from tests.unit.action.contracts import telemetry
 
-SQLITE_SLOW = (
-    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000000) SELECT count(i) AS n FROM n"
-)
 SECRET = "Tromsø-4711"
 
 
@@ -56,27 +50,11 @@ async def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return url
 
 
-async def ran(url: str, tool: ToolContract, **arguments: Any) -> Any:
-    async with opened(url) as transport:
-        return body_of(await attempted(transport, tool, **arguments))
-
-
-async def fault_of(url: str | None, tool: ToolContract, seconds: float = 20.0, **arguments: Any) -> TransportFault:
-    async with opened(url) as transport:
-        with pytest.raises(TransportFault) as caught:
-            await attempted(transport, tool, seconds, **arguments)
-        return caught.value
-
-
 async def error_of(url: str, tool: ToolContract, **arguments: Any) -> tuple[int, str]:
     async with opened(url) as transport:
         reply = await attempted(transport, tool, **arguments)
         assert SECRET.encode() not in reply.body
         return reply.status_code, body_of(reply)["error"]["code"]
-
-
-async def count(url: str) -> int:
-    return int((await ran(url, statement("SELECT count(*) AS n FROM orders")))["rows"][0]["n"])
 
 
 async def test_rows_are_exact_and_arguments_are_parameters(url: str) -> None:
@@ -225,36 +203,6 @@ async def test_statements_beyond_the_pool_wait_and_are_surely_not_run_when_late(
         holder.cancel()
 
 
-async def test_a_locked_file_is_not_reached(tmp_path: Path) -> None:
-    path = sqlite_file(tmp_path)
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        fault = await fault_of(f"sqlite:///{path}", statement("DELETE FROM orders", read_only=False))
-    assert (fault.code, fault.is_retriable, fault.may_have_left) == (FaultCode.TOOL_UNREACHABLE, True, False)
-
-
-async def test_a_commit_that_finds_the_file_locked_is_rolled_back(tmp_path: Path) -> None:
-    path = sqlite_file(tmp_path)
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("BEGIN")
-        other.execute("SELECT count(*) FROM orders").fetchall()  # a reader lets a writer begin, not commit
-        fault = await fault_of(f"sqlite:///{path}", statement("DELETE FROM orders", read_only=False))
-    assert (fault.code, fault.may_have_left) == (FaultCode.TOOL_UNREACHABLE, False)
-    assert await count(f"sqlite:///{path}") == 3
-
-
-async def test_values_that_sqlite_cannot_hold_are_refused(tmp_path: Path) -> None:
-    url = f"sqlite:///{sqlite_file(tmp_path)}"
-    wide = await fault_of(url, statement("SELECT :n AS n"), n=1 << 70)
-    assert (wide.code, wide.pointer) == (FaultCode.INVALID_PARAMETER, "/n")
-    blob = await fault_of(url, statement("SELECT x'00' AS b"))
-    assert (blob.code, "column b" in blob.message) == (FaultCode.RESPONSE_MALFORMED, True)
-    big = await fault_of(url, statement("SELECT zeroblob(900000000) AS b"))
-    assert big.code == FaultCode.RESPONSE_TOO_LARGE
-    values = await ran(url, statement("SELECT :f AS f, :d AS d, :l AS l"), f=Decimal("0.1"), d=Decimal("1e400"), l=[1])
-    assert values["rows"] == [{"f": Decimal("0.1"), "d": "1E+400", "l": "[1]"}]
-
-
 async def test_a_secret_that_changes_opens_the_other_database(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
@@ -350,37 +298,6 @@ async def test_a_user_that_is_not_let_in_is_a_refused_credential(cluster: str) -
     assert absent.code == FaultCode.TOOL_UNREACHABLE
 
 
-async def test_a_commit_that_was_done_when_the_time_was_over_is_an_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    url = f"sqlite:///{sqlite_file(tmp_path)}"
-    commit, began, late = sqlite_module._commit, threading.Event(), threading.Event()
-
-    def slowly(connection: sqlite3.Connection, progress: Progress) -> None:
-        began.set()
-        late.wait(10)
-        commit(connection, progress)
-
-    monkeypatch.setattr(sqlite_module, "_commit", slowly)
-    async with opened(url) as transport, asyncio.TaskGroup() as group:
-        tool = statement("DELETE FROM orders", read_only=False)
-        call = group.create_task(attempted(transport, tool, 0.2))
-        await assert_eventually(began.is_set)
-        await asyncio.sleep(0.3)  # the attempt's time is over, and it waits for the thread
-        late.set()
-    assert body_of(call.result()) == {"rows": [], "row_count": 3}
-
-
-async def test_closing_ends_what_runs(tmp_path: Path) -> None:
-    async with opened(f"sqlite:///{sqlite_file(tmp_path)}") as transport:
-        call = asyncio.ensure_future(attempted(transport, statement(SQLITE_SLOW)))
-        await assert_eventually(lambda: "1 busy" in repr(transport))
-        await transport.aclose()
-        with pytest.raises(TransportFault) as caught:
-            await call
-        assert caught.value.code == FaultCode.TOOL_TIMEOUT
-
-
 @pytest.mark.real
 async def test_arguments_of_another_kind_and_json_that_is_not_exact_are_named(cluster: str) -> None:
     wrong = await fault_of(cluster, statement("SELECT CAST(:day AS date) AS day"), day=5)
@@ -400,34 +317,6 @@ async def test_a_secret_that_changes_lets_what_runs_end(cluster: str, tmp_path: 
             secret.write_text(cluster + "?application_name=other")
             assert body_of(await attempted(transport, statement("SELECT 2 AS two")))["rows"] == [{"two": 2}]
         assert body_of(slow_.result())["rows"] == [{"one": 1}]
-
-
-def query(text: str) -> Query:
-    return Query(transport=SqlTransport(database="D", statement=text, read_only=False), names=(), values={})
-
-
-def test_what_was_stopped_is_not_committed(tmp_path: Path) -> None:
-    path, stop, progress = sqlite_file(tmp_path), threading.Event(), Progress()
-    stop.set()
-    with pytest.raises(TransportFault) as caught:
-        sqlite_module._run(str(path), query("DELETE FROM orders"), progress, stop)
-    assert (caught.value.code, caught.value.may_have_left) == (FaultCode.TOOL_TIMEOUT, False)
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("SELECT count(*) FROM orders").fetchone() == (3,)
-
-
-def test_a_commit_that_fails_without_a_transaction_left_may_have_taken_effect() -> None:
-    progress = Progress(Stage.COMMITTING)
-    with (
-        closing(sqlite3.connect(":memory:", isolation_level=None)) as connection,
-        pytest.raises(sqlite3.OperationalError),
-    ):
-        sqlite_module._commit(connection, progress)
-    assert progress.stage is Stage.COMMITTING
-
-
-async def test_no_connection_to_a_file_is_kept(tmp_path: Path) -> None:
-    assert SqliteDatabase(str(sqlite_file(tmp_path)), 1).idle == 0
 
 
 @pytest.mark.real

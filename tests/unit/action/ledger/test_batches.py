@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 
+import pytest
+
 from taoloop.action.ledger.batches import Batches
 
 EVIL = 13
@@ -25,8 +27,10 @@ class Doubler:
 
 
 async def asked(batches: Batches[int, int], group: asyncio.TaskGroup, *items: int) -> list[asyncio.Task[int]]:
-    tasks = [group.create_task(batches.do(item), name=f"item {item}") for item in items]
-    await settled()
+    tasks = []
+    for item in items:
+        tasks.append(group.create_task(batches.do(item), name=f"item {item}"))
+        await settled()
     return tasks
 
 
@@ -59,17 +63,27 @@ async def test_one_that_fails_harms_nobody_else() -> None:
     doubler = Doubler()
     batches = Batches(doubler.double)
     doubler.gate.clear()
-    wanted = asyncio.gather(*map(batches.do, (1, 2, EVIL, 3)), return_exceptions=True)
-    await settled()
-    doubler.gate.set()
-    first, second, evil, third = await wanted
-    assert (first, second, third) == (2, 4, 6)
-    assert isinstance(evil, ValueError)
-    assert doubler.batches[:2] == [[1], [2, EVIL, 3]]
+    async with asyncio.TaskGroup() as group:
+        first, second, third = await asked(batches, group, 1, 2, 3)
+        evil = asyncio.gather(batches.do(EVIL), return_exceptions=True)
+        await settled()
+        doubler.gate.set()
+        (refusal,) = await evil
+    assert isinstance(refusal, ValueError)
+    assert (first.result(), second.result(), third.result()) == (2, 4, 6)
+    assert doubler.batches == [[1], [2, 3, EVIL], [2], [3], [EVIL]]
     assert await batches.do(7) == 14
 
 
-async def test_the_cancellation_of_who_is_in_charge_costs_nobody_else_anything() -> None:
+async def test_one_that_fails_alone_is_not_tried_again() -> None:
+    doubler = Doubler()
+    batches = Batches(doubler.double)
+    with pytest.raises(ValueError, match=str(EVIL)):
+        await batches.do(EVIL)
+    assert doubler.batches == [[EVIL]]
+
+
+async def test_what_was_begun_is_done_to_its_end_whoever_is_cancelled() -> None:
     doubler = Doubler()
     batches = Batches(doubler.double)
     doubler.gate.clear()
@@ -77,11 +91,12 @@ async def test_the_cancellation_of_who_is_in_charge_costs_nobody_else_anything()
         first, second, third = await asked(batches, group, 1, 2, 3)
         first.cancel()
         await settled()
-        second.cancel()  # now in charge of the batch in which the third is
-        await settled()
+        assert first.cancelled()
+        assert not second.done()
         doubler.gate.set()
-    assert (first.cancelled(), second.cancelled(), third.result()) == (True, True, 6)
-    assert doubler.batches == [[1], [2, 3], [3]]
+    assert (second.result(), third.result()) == (4, 6)
+    assert doubler.batches == [[1], [2, 3]]
+    await batches.drained()
 
 
 async def test_who_no_longer_waits_is_not_done() -> None:
@@ -97,16 +112,15 @@ async def test_who_no_longer_waits_is_not_done() -> None:
     assert doubler.batches == [[1], [3]]
 
 
-async def test_who_is_put_in_charge_and_cancelled_at_once_hands_over() -> None:
+async def test_drained_waits_for_what_nobody_waits_for() -> None:
     doubler = Doubler()
     batches = Batches(doubler.double)
     doubler.gate.clear()
     async with asyncio.TaskGroup() as group:
-        first, second, third = await asked(batches, group, 1, 2, 3)
+        (only,) = await asked(batches, group, 1)
+        only.cancel()
+        await settled()
+        draining = group.create_task(batches.drained())
+        await settled()
+        assert not draining.done()
         doubler.gate.set()
-        for _ in range(20):
-            if first.done():
-                break
-            await asyncio.sleep(0)
-        second.cancel()
-    assert (second.cancelled(), third.result()) == (True, 6)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from taoloop.core.telemetry.metrics import Metrics
+from taoloop.core.telemetry.metrics import Metrics, counting, observing
 from taoloop.core.telemetry.names import METRICS, OPEN_RUNS, QUEUE_WAIT, RUNS, MetricKind, MetricSpec
 
 
@@ -49,3 +49,14 @@ def test_a_metric_of_another_kind_or_outside_the_registry_is_refused() -> None:
         metrics.histogram(RUNS)
     with pytest.raises(ValueError, match="is not a counter"):
         metrics.counter(MetricSpec("taoloop_other_total", MetricKind.COUNTER, "{x}", (), "Other."))
+
+
+@pytest.mark.parametrize("amount", [0.0, 0.0025, 0.002500001, 1e9, float("inf")])
+def test_what_counts_quickly_counts_as_the_library_does(amount: float) -> None:
+    usual, quick = Metrics(), Metrics()
+    usual.counter(RUNS).labels(outcome="answered").inc()
+    usual.histogram(QUEUE_WAIT).observe(amount)
+    counting(quick.counter(RUNS).labels(outcome="answered"))()
+    observing(quick.histogram(QUEUE_WAIT))(amount)
+    shown = [[line for line in each.exposition().splitlines() if "_created" not in line] for each in (usual, quick)]
+    assert shown[0] == shown[1]

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taoloop.core.exact_json import ABSENT, dumps
+from taoloop.core.exact_json import ABSENT, dumps, equal
 from taoloop.observation.exposing import compile_exposer
 from taoloop.observation.exposing.fitting import size_bytes
 from taoloop.observation.normalising import compile_normaliser
@@ -51,6 +51,20 @@ def test_any_body_is_normalised_or_refused(body: Any, some: list[NormaliseRule],
 
     assert dumps(body) == before
     assert (data is ABSENT) == bool(outcome.flaws)
+
+
+@settings(max_examples=300, deadline=None)
+@given(BODIES, st.lists(rules(), max_size=4, unique_by=lambda rule: rule.to))
+def test_changes_made_object_by_object_are_those_made_one_by_one(body: Any, some: list[NormaliseRule]) -> None:
+    together = compile_normaliser(Observe(normalise=tuple(some)))
+    # Whoever picks everything has each place taken out and put in alone.
+    one_by_one = compile_normaliser(Observe(normalise=tuple(some), pick=("",)))
+
+    if together is not None and one_by_one is not None:
+        data, outcome = together.apply(body)
+        expected, refused = one_by_one.apply(body)
+        assert outcome == refused
+        assert data is expected or equal(data, expected)
 
 
 @settings(max_examples=150, deadline=None)

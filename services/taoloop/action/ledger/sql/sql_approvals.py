@@ -6,11 +6,10 @@ from datetime import datetime, timedelta
 from typing import Final
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from taoloop.action.errors import UnknownApproval
 from taoloop.action.ledger.approvals import STATE_OF, ApprovalQuery, ApprovalQuestion, Decision, LeaveLost
-from taoloop.action.ledger.sql.sql_store import SqlStore
+from taoloop.action.ledger.sql.sql_store import SqlStore, Transaction
 from taoloop.action.ledger.sql.tables import APPROVALS, EFFECTS, aware, aware_or_none
 from taoloop.core import exact_json
 from taoloop.core.errors import RequestIdReused
@@ -41,26 +40,26 @@ class SqlApprovalBook:
             .order_by(_COLUMNS.requested_at.desc(), _COLUMNS.approval_id.desc())
             .limit(1)
         )
-        async with self._store.transaction() as connection:
-            await self._let_lapse(connection, *same)
-            row = (await connection.execute(newest)).mappings().one_or_none()
+        async with self._store.transaction() as transaction:
+            await self._let_lapse(transaction, *same)
+            row = (await transaction.execute(newest)).mappings().one_or_none()
             # False: its call surely had no effect. It has used the leave up, and the next call needs its own.
             if row is not None and row["is_blocking"] is not False:
                 return _record(row)
             new = self._store.insert(APPROVALS).values(self._row(question)).on_conflict_do_nothing()
-            await connection.execute(new)
-            return _record((await connection.execute(newest)).mappings().one())
+            await transaction.execute(new)
+            return _record((await transaction.execute(newest)).mappings().one())
 
     async def decide(self, tenant: str, decision: Decision) -> ApprovalRecord:
         """Record a decision; see `ApprovalBook.decide`."""
         now = self._store.clock.now()
         this = (_COLUMNS.tenant == tenant, _COLUMNS.approval_id == decision.approval_id)
-        async with self._store.transaction() as connection:
-            await self._let_lapse(connection, *this)
-            row = (await connection.execute(sa.select(APPROVALS).where(*this))).mappings().one_or_none()
+        async with self._store.transaction() as transaction:
+            await self._let_lapse(transaction, *this)
+            row = (await transaction.execute(sa.select(APPROVALS).where(*this))).mappings().one_or_none()
             if row is None:
                 raise UnknownApproval.of(decision.approval_id)
-            await _refuse_reused_id(connection, tenant, decision)
+            await _refuse_reused_id(transaction, tenant, decision)
             values: dict[str, object] = {
                 "state": STATE_OF[decision.decision],
                 "is_live": decision.decision is ApprovalDecision.APPROVED,
@@ -71,8 +70,8 @@ class SqlApprovalBook:
             }
             if decision.decision is ApprovalDecision.APPROVED:
                 values["expires_at"] = now + timedelta(seconds=row["expires_in_seconds"])
-            await connection.execute(sa.update(APPROVALS).where(*this, _may_become(decision)).values(values))
-            return _record((await connection.execute(sa.select(APPROVALS).where(*this))).mappings().one())
+            await transaction.execute(sa.update(APPROVALS).where(*this, _may_become(decision)).values(values))
+            return _record((await transaction.execute(sa.select(APPROVALS).where(*this))).mappings().one())
 
     async def list(self, tenant: str, query: ApprovalQuery) -> tuple[ApprovalRecord, ...]:
         """Return the approvals that the query wants, newest first; see `ApprovalBook.list`."""
@@ -85,14 +84,14 @@ class SqlApprovalBook:
             statement = statement.where(_COLUMNS.approval_id == query.approval_id)
         if query.before_approval_id:
             statement = statement.where(_COLUMNS.approval_id < query.before_approval_id)
-        async with self._store.transaction() as connection:
-            await self._let_lapse(connection, _COLUMNS.tenant == tenant)
-            found = await connection.execute(statement.order_by(_COLUMNS.approval_id.desc()).limit(query.limit))
+        async with self._store.transaction() as transaction:
+            await self._let_lapse(transaction, _COLUMNS.tenant == tenant)
+            found = await transaction.execute(statement.order_by(_COLUMNS.approval_id.desc()).limit(query.limit))
             return tuple(_record(row) for row in found.mappings())
 
-    async def _let_lapse(self, connection: AsyncConnection, *which: sa.ColumnElement[bool]) -> None:
+    async def _let_lapse(self, transaction: Transaction, *which: sa.ColumnElement[bool]) -> None:
         lapsed = sa.update(APPROVALS).where(*which, _COLUMNS.is_live, _COLUMNS.expires_at <= self._store.clock.now())
-        await connection.execute(lapsed.values(state=ApprovalState.EXPIRED, is_live=False))
+        await transaction.execute(lapsed.values(state=ApprovalState.EXPIRED, is_live=False))
 
     def _row(self, question: ApprovalQuestion) -> dict[str, object]:
         now = self._store.clock.now()
@@ -119,7 +118,7 @@ class SqlApprovalBook:
         return f"SqlApprovalBook({self._store!r})"
 
 
-async def use_approval(connection: AsyncConnection, approval_id: str, effect_id: str, now: datetime) -> None:
+async def use_approval(transaction: Transaction, approval_id: str, effect_id: str, now: datetime) -> None:
     """Use up an approval for a call, in the transaction that starts it.
 
     Raises:
@@ -140,14 +139,14 @@ async def use_approval(connection: AsyncConnection, approval_id: str, effect_id:
         _COLUMNS.expires_at > now,
         its_call,
     )
-    if (await connection.execute(used.values(effect_id=effect_id, is_live=False))).rowcount != 1:
+    if (await transaction.execute(used.values(effect_id=effect_id, is_live=False))).rowcount != 1:
         raise LeaveLost(approval_id)
 
 
-async def release_approval(connection: AsyncConnection, effect_id: str) -> None:
+async def release_approval(transaction: Transaction, effect_id: str) -> None:
     """Make the approval of a call that never left good again, in the transaction that says so."""
     released = sa.update(APPROVALS).where(_COLUMNS.effect_id == effect_id, _COLUMNS.state == ApprovalState.APPROVED)
-    await connection.execute(released.values(effect_id="", is_live=True))
+    await transaction.execute(released.values(effect_id="", is_live=True))
 
 
 def _may_become(decision: Decision) -> sa.ColumnElement[bool]:
@@ -157,7 +156,7 @@ def _may_become(decision: Decision) -> sa.ColumnElement[bool]:
     return _COLUMNS.state == ApprovalState.OPEN
 
 
-async def _refuse_reused_id(connection: AsyncConnection, tenant: str, decision: Decision) -> None:
+async def _refuse_reused_id(transaction: Transaction, tenant: str, decision: Decision) -> None:
     if not decision.request_id:
         return
     others = sa.or_(
@@ -170,7 +169,7 @@ async def _refuse_reused_id(connection: AsyncConnection, tenant: str, decision: 
     statement = sa.select(_COLUMNS.approval_id).where(
         _COLUMNS.tenant == tenant, _COLUMNS.decision_request_id == decision.request_id, others
     )
-    if (await connection.execute(statement.limit(1))).first() is not None:
+    if (await transaction.execute(statement.limit(1))).first() is not None:
         raise RequestIdReused.of(decision.request_id)
 
 

@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Final
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from taoloop.action.errors import EffectSettled, UnknownEffect
 from taoloop.action.ledger.batches import Batches
@@ -31,7 +30,7 @@ from taoloop.action.ledger.sql.sql_approvals import (
     use_approval,
 )
 from taoloop.action.ledger.sql.sql_steps import Finish, Plan, Result, SqlSteps, Start, Step, new_row
-from taoloop.action.ledger.sql.sql_store import SqlStore, sql_store
+from taoloop.action.ledger.sql.sql_store import SqlStore, Transaction, sql_store
 from taoloop.action.ledger.sql.tables import EFFECTS, OWNERS, aware
 from taoloop.core.clock import Clock
 from taoloop.core.errors import BackendUnavailable, RequestIdReused, RunConflict
@@ -78,14 +77,14 @@ class SqlEffectLedger:
     async def _planned_alone(self, intent: EffectIntent) -> Claim:
         """Record an intent in whose way something stands, or stood a moment ago."""
         clock = self._store.clock
-        async with self._store.transaction() as connection:
+        async with self._store.transaction() as transaction:
             row = new_row(new_id(clock), intent, self._owner, clock.now())
             statement = self._store.insert(EFFECTS).values(row).on_conflict_do_nothing()
-            is_new = (await connection.execute(statement)).rowcount == 1
-            await _refuse_reused_id(connection, intent)
+            is_new = (await transaction.execute(statement)).rowcount == 1
+            await _refuse_reused_id(transaction, intent)
             if not is_new:
-                is_new = await self._take_over(connection, intent)
-            found = (await connection.execute(sa.select(EFFECTS).where(*_same_call(intent)))).mappings().one_or_none()
+                is_new = await self._take_over(transaction, intent)
+            found = (await transaction.execute(sa.select(EFFECTS).where(*_same_call(intent)))).mappings().one_or_none()
         if found is None:  # the entry in the way was settled between our two statements
             raise RunConflict("The effect's entry changed at the same time.", metadata={"run_id": intent.run_id})
         return Claim(entry=_entry(found), is_new=is_new, is_ours=found["owner"] == self._owner)
@@ -94,37 +93,37 @@ class SqlEffectLedger:
         """Record that the call may leave from now on; see `EffectLedger.start`."""
         if not approval_id:
             return bool(await self._batches.do(Start(effect_id)))
-        async with self._store.transaction() as connection:
+        async with self._store.transaction() as transaction:
             is_started = await self._change(
-                connection,
+                transaction,
                 {"state": EffectState.STARTED, "approval_id": approval_id},
                 _COLUMNS.effect_id == effect_id,
                 _COLUMNS.state == EffectState.PLANNED,
                 _COLUMNS.owner == self._owner,
             )
             if is_started:
-                await use_approval(connection, approval_id, effect_id, self._store.clock.now())
+                await use_approval(transaction, approval_id, effect_id, self._store.clock.now())
         return is_started == 1
 
     async def finish(self, effect_id: str, state: EffectState, result_text: str, *, has_left: bool = True) -> bool:
         """Record the outcome; see `EffectLedger.finish`."""
         if state is not EffectState.FAILED or has_left:
             return bool(await self._batches.do(Finish(effect_id, state, result_text)))
-        async with self._store.transaction() as connection:
+        async with self._store.transaction() as transaction:
             is_finished = await self._change(
-                connection,
+                transaction,
                 {"state": state, "result_text": result_text, "is_blocking": state is not EffectState.FAILED},
                 _COLUMNS.effect_id == effect_id,
                 _COLUMNS.state.in_(FINISHED_FROM[state]),
             )
             if is_finished:
-                await release_approval(connection, effect_id)
+                await release_approval(transaction, effect_id)
         return is_finished == 1
 
     async def get(self, tenant: str, effect_id: str) -> LedgerEntry:
         """Return one entry; see `EffectLedger.get`."""
-        async with self._store.transaction() as connection:
-            return await _find(connection, tenant, effect_id)
+        async with self._store.transaction() as transaction:
+            return await _find(transaction, tenant, effect_id)
 
     async def list(self, tenant: str, query: EffectQuery) -> tuple[EffectRecord, ...]:
         """Return the effects that the query wants, newest first; see `EffectLedger.list`."""
@@ -137,15 +136,15 @@ class SqlEffectLedger:
             statement = statement.where(_COLUMNS.effect_id == query.effect_id)
         if query.before_effect_id:
             statement = statement.where(_COLUMNS.effect_id < query.before_effect_id)
-        async with self._store.transaction() as connection:
-            found = await connection.execute(statement.order_by(_COLUMNS.effect_id.desc()).limit(query.limit))
+        async with self._store.transaction() as transaction:
+            found = await transaction.execute(statement.order_by(_COLUMNS.effect_id.desc()).limit(query.limit))
             return tuple(_entry(row).effect for row in found.mappings())
 
     async def resolve(self, tenant: str, resolution: Resolution) -> EffectRecord:
         """Settle an unknown entry; see `EffectLedger.resolve`."""
-        async with self._store.transaction() as connection:
+        async with self._store.transaction() as transaction:
             is_settled = await self._change(
-                connection,
+                transaction,
                 {
                     "state": EffectState.RECONCILED,
                     "is_blocking": resolution.took_place,
@@ -158,24 +157,24 @@ class SqlEffectLedger:
                 _COLUMNS.effect_id == resolution.effect_id,
                 sa.or_(_COLUMNS.state == EffectState.UNKNOWN, self._is_abandoned(EffectState.STARTED)),
             )
-            entry = await _find(connection, tenant, resolution.effect_id)
-            if not is_settled and not await _is_repeated(connection, resolution):
+            entry = await _find(transaction, tenant, resolution.effect_id)
+            if not is_settled and not await _is_repeated(transaction, resolution):
                 raise EffectSettled.of(resolution.effect_id, entry.effect.state)
             return entry.effect
 
     async def beat(self) -> None:
         """Tell that this process lives, and bury those that do not; see `EffectLedger.beat`."""
         try:
-            async with self._store.transaction() as connection:
+            async with self._store.transaction() as transaction:
                 told = self._store.insert(OWNERS).values(owner=self._owner, beats=1)
                 told = told.on_conflict_do_update(index_elements=[OWNERS.c.owner], set_={"beats": OWNERS.c.beats + 1})
-                await connection.execute(told)
-                others = await connection.execute(sa.select(OWNERS).where(OWNERS.c.owner != self._owner))
+                await transaction.execute(told)
+                others = await transaction.execute(sa.select(OWNERS).where(OWNERS.c.owner != self._owner))
                 beats = {row["owner"]: row["beats"] for row in others.mappings()}
                 for owner, count in self._watch.dead(beats, self._store.clock.monotonic()).items():
                     # The count is in the condition: one that beats at this very moment is not buried.
                     buried = sa.delete(OWNERS).where(OWNERS.c.owner == owner, OWNERS.c.beats == count)
-                    await connection.execute(buried)
+                    await transaction.execute(buried)
         except BackendUnavailable:
             self._watch.forget()
             raise
@@ -185,15 +184,15 @@ class SqlEffectLedger:
         left_behind = sa.and_(
             _COLUMNS.owner == self._owner, _COLUMNS.effect_id.not_in(in_progress), _COLUMNS.updated_at <= not_after
         )
-        async with self._store.transaction() as connection:
+        async with self._store.transaction() as transaction:
             unknown = await self._change(
-                connection,
+                transaction,
                 {"state": EffectState.UNKNOWN},
                 _COLUMNS.state == EffectState.STARTED,
                 sa.or_(left_behind, self._is_abandoned(EffectState.STARTED)),
             )
             given_up = await self._change(
-                connection,
+                transaction,
                 {"state": EffectState.FAILED, "is_blocking": False},
                 _COLUMNS.state == EffectState.PLANNED,
                 sa.or_(left_behind, self._is_abandoned(EffectState.PLANNED)),
@@ -221,8 +220,8 @@ class SqlEffectLedger:
             .values(looked_up_at=self._store.clock.now())
             .returning(*_COLUMNS)
         )
-        async with self._store.transaction() as connection:
-            row = (await connection.execute(taken)).mappings().one_or_none()
+        async with self._store.transaction() as transaction:
+            row = (await transaction.execute(taken)).mappings().one_or_none()
         return None if row is None else _entry(row)
 
     async def forget_before(self, moment: datetime) -> Forgotten:
@@ -236,24 +235,25 @@ class SqlEffectLedger:
     async def is_available(self) -> bool:
         """Tell whether the store answers now."""
         try:
-            async with self._store.transaction() as connection:
-                await connection.execute(sa.text("SELECT 1"))
+            async with self._store.transaction() as transaction:
+                await transaction.execute(sa.text("SELECT 1"))
         except BackendUnavailable:
             return False
         return True
 
     async def leave(self) -> None:
         """Tell the other processes that this one is gone, at its end; an answer is not waited for in vain."""
+        await self._batches.drained()
         try:
-            async with self._store.transaction() as connection:
-                await connection.execute(sa.delete(OWNERS).where(OWNERS.c.owner == self._owner))
+            async with self._store.transaction() as transaction:
+                await transaction.execute(sa.delete(OWNERS).where(OWNERS.c.owner == self._owner))
         except BackendUnavailable:
             return  # its silence will tell
 
-    async def _take_over(self, connection: AsyncConnection, intent: EffectIntent) -> bool:
+    async def _take_over(self, transaction: Transaction, intent: EffectIntent) -> bool:
         """Mark what a dead process had started as unknown; adopt what it had only planned."""
         await self._change(
-            connection,
+            transaction,
             {"state": EffectState.UNKNOWN},
             *_same_call(intent),
             self._is_abandoned(EffectState.STARTED),
@@ -265,16 +265,16 @@ class SqlEffectLedger:
             "idempotency_key": intent.idempotency_key,
         }
         conditions = (*_same_call(intent), self._is_abandoned(EffectState.PLANNED))
-        return await self._change(connection, adopted, *conditions) == 1
+        return await self._change(transaction, adopted, *conditions) == 1
 
     def _is_abandoned(self, state: EffectState) -> sa.ColumnElement[bool]:
         return sa.and_(_COLUMNS.state == state, _COLUMNS.owner != self._owner, _IS_ORPHAN)
 
     async def _change(
-        self, connection: AsyncConnection, values: dict[str, object], *conditions: sa.ColumnElement[bool]
+        self, transaction: Transaction, values: dict[str, object], *conditions: sa.ColumnElement[bool]
     ) -> int:
         statement = sa.update(EFFECTS).where(*conditions).values(updated_at=self._store.clock.now(), **values)
-        return (await connection.execute(statement)).rowcount
+        return (await transaction.execute(statement)).rowcount
 
     def __repr__(self) -> str:
         return f"SqlEffectLedger({self._store!r}, {self._watch!r})"
@@ -304,7 +304,7 @@ async def sql_ledger(
             await ledger.leave()
 
 
-async def _refuse_reused_id(connection: AsyncConnection, intent: EffectIntent) -> None:
+async def _refuse_reused_id(transaction: Transaction, intent: EffectIntent) -> None:
     """Raise when another body came under the same request id; the new row is rolled back with it."""
     if not intent.request_id:
         return
@@ -313,25 +313,25 @@ async def _refuse_reused_id(connection: AsyncConnection, intent: EffectIntent) -
         _COLUMNS.request_id == intent.request_id,
         _COLUMNS.request_digest != intent.request_digest,
     )
-    if (await connection.execute(statement.limit(1))).first() is not None:
+    if (await transaction.execute(statement.limit(1))).first() is not None:
         raise RequestIdReused.of(intent.request_id)
 
 
-async def _find(connection: AsyncConnection, tenant: str, effect_id: str) -> LedgerEntry:
+async def _find(transaction: Transaction, tenant: str, effect_id: str) -> LedgerEntry:
     statement = sa.select(EFFECTS).where(_COLUMNS.tenant == tenant, _COLUMNS.effect_id == effect_id)
-    row = (await connection.execute(statement)).mappings().one_or_none()
+    row = (await transaction.execute(statement)).mappings().one_or_none()
     if row is None:
         raise UnknownEffect.of(effect_id)
     return _entry(row)
 
 
-async def _is_repeated(connection: AsyncConnection, resolution: Resolution) -> bool:
+async def _is_repeated(transaction: Transaction, resolution: Resolution) -> bool:
     statement = sa.select(_COLUMNS.effect_id).where(
         _COLUMNS.effect_id == resolution.effect_id,
         _COLUMNS.resolution_request_id == resolution.request_id,
         _COLUMNS.took_place == resolution.took_place,
     )
-    return bool(resolution.request_id) and (await connection.execute(statement)).first() is not None
+    return bool(resolution.request_id) and (await transaction.execute(statement)).first() is not None
 
 
 def _same_call(intent: EffectIntent) -> tuple[sa.ColumnElement[bool], ...]:

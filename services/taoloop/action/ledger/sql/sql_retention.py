@@ -26,8 +26,8 @@ async def forget(store: SqlStore, moment: datetime) -> Forgotten:
     effects = await _delete(store, sa.delete(EFFECTS).where(EFFECTS.c.effect_id.in_(old_effects)))
     old_approvals = sa.select(APPROVALS.c.approval_id).where(_is_old_approval(moment)).limit(DELETED_AT_ONCE)
     approvals = await _delete(store, sa.delete(APPROVALS).where(APPROVALS.c.approval_id.in_(old_approvals)))
-    async with store.transaction() as connection:
-        unsettled = (await connection.execute(_count(EFFECTS, _is_unsettled(moment)))).scalar_one()
+    async with store.transaction() as transaction:
+        unsettled = (await transaction.execute(_count(EFFECTS, _is_unsettled(moment)))).scalar_one()
     return Forgotten(effects=effects, approvals=approvals, unsettled=unsettled)
 
 
@@ -38,8 +38,8 @@ async def count_forgettable(store: SqlStore, moment: datetime) -> Forgotten:
         _count(APPROVALS, _is_old_approval(moment)).scalar_subquery(),
         _count(EFFECTS, _is_unsettled(moment)).scalar_subquery(),
     )
-    async with store.transaction() as connection:
-        effects, approvals, unsettled = (await connection.execute(counts)).one()
+    async with store.transaction() as transaction:
+        effects, approvals, unsettled = (await transaction.execute(counts)).one()
     return Forgotten(effects=effects, approvals=approvals, unsettled=unsettled)
 
 
@@ -72,8 +72,8 @@ async def _delete(store: SqlStore, statement: sa.Delete) -> int:
     """Repeat a statement, each time in a transaction of its own, until it finds less than it may delete."""
     deleted = 0
     while True:
-        async with store.transaction() as connection:
-            count = (await connection.execute(statement)).rowcount
+        async with store.transaction() as transaction:
+            count = (await transaction.execute(statement)).rowcount
         deleted += count
         if count < DELETED_AT_ONCE:
             return deleted

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
-from typing import Final
+from typing import Final, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from taoloop.action.ledger.effects import FINISHED_FROM, Claim, EffectIntent, LedgerEntry
-from taoloop.action.ledger.sql.sql_store import SqlStore
+from taoloop.action.ledger.sql.sql_store import SqlStore, Transaction
 from taoloop.action.ledger.sql.tables import EFFECTS
 from taoloop.plan.effects import EffectRecord, EffectState
 
@@ -41,6 +40,8 @@ class Finish:
     state: EffectState
     result_text: str
 
+
+T = TypeVar("T")
 
 Step = Plan | Start | Finish
 Result = Claim | bool | None
@@ -92,26 +93,24 @@ class SqlSteps:
         plans = [step for step in steps if isinstance(step, Plan)]
         starts = [step.effect_id for step in steps if isinstance(step, Start)]
         finishes = [step for step in steps if isinstance(step, Finish)]
-        finished: set[tuple[str, EffectState]] = set()
-        async with self._store.transaction() as connection:
-            done = await self._planned(connection, plans, now) if plans else set()
+        async with self._store.transaction() as transaction:
+            done = await self._planned(transaction, plans, now) if plans else set()
             if starts:
                 values = {"ids": starts, "by": self._owner, "now": now}
-                done |= set((await connection.execute(_START, values)).scalars())
-            if finishes:
-                finished = await _finished(connection, finishes, now)
+                done |= set((await transaction.execute(_START, values)).scalars())
+            finished = await _finished(transaction, finishes, now) if finishes else set()
         return [
-            (step.effect_id, step.state) in finished
+            _taken(finished, (step.effect_id, step.state))
             if isinstance(step, Finish)
-            else self._result(step, now, is_done=step.effect_id in done)
+            else self._result(step, now, is_done=_taken(done, step.effect_id))
             for step in steps
         ]
 
-    async def _planned(self, connection: AsyncConnection, plans: Sequence[Plan], now: datetime) -> set[str]:
+    async def _planned(self, transaction: Transaction, plans: Sequence[Plan], now: datetime) -> set[str]:
         # By their keys, so that two processes never wait for each other's rows in a circle.
         in_order = sorted(plans, key=lambda plan: (plan.intent.run_id, plan.intent.tool, plan.intent.arguments_hash))
         rows = [new_row(plan.effect_id, plan.intent, self._owner, now) for plan in in_order]
-        done = set((await connection.execute(self._insert, rows)).scalars())
+        done = set((await transaction.execute(self._insert, rows)).scalars())
         asked = [plan for plan in plans if plan.effect_id in done and plan.intent.request_id]
         if not asked:
             return done
@@ -119,11 +118,11 @@ class SqlSteps:
         request_ids = [plan.intent.request_id for plan in asked]
         digests = defaultdict[tuple[str, str], set[str]](set)
         asked_ids = {"tenants": sorted(tenants), "ids": request_ids}
-        for tenant, request_id, digest in await connection.execute(_SEEN, asked_ids):
+        for tenant, request_id, digest in await transaction.execute(_SEEN, asked_ids):
             digests[tenant, request_id].add(digest)
         reused = [plan.effect_id for plan in asked if len(digests[plan.intent.tenant, plan.intent.request_id]) > 1]
         if reused:
-            await connection.execute(_WITHDRAW, {"ids": reused})
+            await transaction.execute(_WITHDRAW, {"ids": reused})
         return done.difference(reused)
 
     def _result(self, step: Plan | Start, now: datetime, *, is_done: bool) -> Result:
@@ -159,8 +158,16 @@ def new_row(effect_id: str, intent: EffectIntent, owner: str, now: datetime) -> 
     }
 
 
+def _taken(done: set[T], key: T) -> bool:
+    """Tell whether a step was done, once: of two that ask for the same, the first did it."""
+    if key not in done:
+        return False
+    done.remove(key)
+    return True
+
+
 async def _finished(
-    connection: AsyncConnection, finishes: Sequence[Finish], now: datetime
+    transaction: Transaction, finishes: Sequence[Finish], now: datetime
 ) -> set[tuple[str, EffectState]]:
     """Record outcomes; return those that count, by effect and state: of one effect, two may be told at once."""
     done: set[tuple[str, EffectState]] = set()
@@ -173,12 +180,11 @@ async def _finished(
             "blocks": state is not EffectState.FAILED,
             "now": now,
         }
-        done |= {(effect_id, state) for effect_id in (await connection.execute(_FINISH, values)).scalars()}
-    told = [
-        {"id": step.effect_id, "text": step.result_text} for step in finishes if (step.effect_id, step.state) in done
-    ]
+        done |= {(effect_id, state) for effect_id in (await transaction.execute(_FINISH, values)).scalars()}
+    first = {(step.effect_id, step.state): step.result_text for step in reversed(finishes)}
+    told = [{"id": effect_id, "text": first[effect_id, state]} for effect_id, state in done]
     if told:
-        await connection.execute(_TELL, told)
+        await transaction.execute(_TELL, told)
     return done
 
 

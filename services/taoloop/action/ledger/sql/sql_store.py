@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+import asyncio
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -19,6 +20,25 @@ from taoloop.core.errors import BackendUnavailable, ConfigurationError
 TIMEOUT_SECONDS: Final = 5.0
 _LOCKED_TRIES: Final = 3
 """For a connection, a statement, a lock and a place in the pool, each."""
+
+ValueT = TypeVar("ValueT")
+
+
+class Transaction:
+    """A transaction that is under way.
+
+    Args:
+        connection: What it goes over; nobody else's meanwhile.
+    """
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def execute(
+        self, statement: sa.Executable, values: Mapping[str, object] | Sequence[Mapping[str, object]] | None = None
+    ) -> sa.CursorResult[*tuple[Any, ...]]:
+        """Execute a statement; see `AsyncConnection.execute`. A caller that is cancelled leaves when it has ended."""
+        return await _to_its_end(self._connection.execute(statement, values))
 
 
 class SqlStore:
@@ -40,15 +60,25 @@ class SqlStore:
         self.insert = postgresql.insert if engine.dialect.name == "postgresql" else sqlite.insert
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[AsyncConnection]:
-        """Open a transaction that commits at the end and rolls back on an exception.
+    async def transaction(self) -> AsyncIterator[Transaction]:
+        """Open a transaction that commits at the end and rolls back on an exception, a cancellation among them.
+
+        No step of it is left in the middle: a caller that is cancelled leaves when the step has ended, whose length
+        the store's time limits bound. The pool throws a connection away that was left in the middle of a step, and
+        does not tell those who wait for its place: on SQLite, which has one, they would wait in vain.
 
         Raises:
             BackendUnavailable: The store did not answer; whether it committed is not known.
         """
+        connection = self._engine.connect()
         with translated():
-            async with self._engine.begin() as connection:
-                yield connection
+            try:
+                await _to_its_end(connection.start())
+                yield Transaction(connection)
+                await _to_its_end(connection.commit())
+            finally:
+                if connection.sync_connection is not None:
+                    await _to_its_end(connection.close())
 
     def __repr__(self) -> str:
         return f"SqlStore({self._engine.url!r}, is_durable={self.is_durable}, pool={self._engine.pool.status()!r})"
@@ -108,6 +138,20 @@ def translated() -> Iterator[None]:
         raise BackendUnavailable(
             "The effect ledger does not answer.", metadata={"backend": "effect_ledger"}, retry_after_seconds=1.0
         ) from exc
+
+
+async def _to_its_end(step: Coroutine[Any, Any, ValueT]) -> ValueT:
+    """Wait for a step; who is cancelled meanwhile is told so when it has ended."""
+    task = asyncio.create_task(step)  # noqa: TID251 - never outlives this call
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as exc:
+            cancelled = exc
+    if cancelled is not None:
+        raise cancelled from (None if task.cancelled() else task.exception())
+    return task.result()
 
 
 def _engine(url: str) -> AsyncEngine:

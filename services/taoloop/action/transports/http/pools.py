@@ -43,6 +43,9 @@ class ToolPool:
         egress: Where connections may go.
         identity: For TLS; None for the system's authorities and no client certificate.
         head: How large the head of an answer may be.
+
+    Attributes:
+        kept: Gives a `PooledCall` a connection that an earlier call left, at once; None where there is none.
     """
 
     def __init__(
@@ -64,6 +67,7 @@ class ToolPool:
         self._calls = 0
         self._is_retired = False
         self._connector = self._opened()
+        self.kept = self._connector.kept
         self._session: aiohttp.ClientSession | None = None
 
     @property
@@ -273,6 +277,25 @@ class _CountingConnector(aiohttp.TCPConnector):
     TRACE, PUT and DELETE once, unseen, so that a write could take effect twice and a read would be counted once.
     """
 
+    def kept(self, route: Route, call: PooledCall) -> aiohttp.connector.Connection | None:
+        """Give a call a connection that an earlier one left, at once; None leaves it to `connect`."""
+        key = route.wanted.connection_key
+        if call.was_sent or not self._conns.get(key):
+            return None
+        connection: aiohttp.connector.Connection | None = None
+        try:
+            self._get(key, []).send(None)  # nothing in it waits
+        except StopIteration as found:
+            connection = found.value
+        if connection is None:  # what was kept is closed by now
+            return None
+        if _has_spoken(connection):
+            connection.close()
+            return None
+        call.progress.reused_connection = True
+        call.take()
+        return connection
+
     async def connect(
         self, req: aiohttp.ClientRequest, traces: list[Any], timeout: aiohttp.ClientTimeout
     ) -> aiohttp.connector.Connection:
@@ -280,11 +303,8 @@ class _CountingConnector(aiohttp.TCPConnector):
         if call.was_sent:
             raise aiohttp.ClientConnectionError("sent before")
         call.progress.is_queued = True
-        connection = await self._get(req.connection_key, traces)
-        if connection is None:
-            connection = await super().connect(req, traces, timeout)
-        while len(connection._protocol or ()):  # noqa: SLF001 - what follows
-            # The server said something on a kept connection before it was asked: the next answer would be that.
+        connection = await super().connect(req, traces, timeout)
+        while _has_spoken(connection):
             connection.close()
             connection = await super().connect(req, traces, timeout)
         call.progress.is_queued = False
@@ -298,3 +318,9 @@ class _CountingConnector(aiohttp.TCPConnector):
         call = _call.get()
         call.progress.is_queued, call.has_new_connection = False, True
         return await super()._create_connection(req, traces, timeout)
+
+
+def _has_spoken(connection: aiohttp.connector.Connection) -> bool:
+    """Tell whether the server said something before it was asked: the next answer would be that."""
+    protocol = connection._protocol  # noqa: SLF001 - asked once a call: without the library's ways to it
+    return protocol is not None and bool(protocol._buffer)  # noqa: SLF001

@@ -13,6 +13,22 @@ from taoloop.action.transports.http.failures import Progress
 _READ_BYTES: Final = 64 * 1024
 
 
+def took_whole(content: aiohttp.StreamReader, encoding: str, progress: Progress, limit_bytes: int) -> bool:
+    """Take a body that is there already, as a short one is that came with its head; tell whether it was.
+
+    Args:
+        content: The undecoded body.
+        encoding: The `Content-Encoding` header as sent; empty for none.
+        progress: Takes it.
+        limit_bytes: Largest body.
+    """
+    is_whole = content.is_eof() and content.exception() is None
+    if not is_whole or encoding or content.total_bytes > limit_bytes:
+        return False
+    progress.received = _all_of(content)
+    return True
+
+
 async def read_body(content: aiohttp.StreamReader, encoding: str, progress: Progress, limit_bytes: int) -> None:
     """Read a body into `progress`, decoded.
 
@@ -27,15 +43,10 @@ async def read_body(content: aiohttp.StreamReader, encoding: str, progress: Prog
         EncodingBroken: It is not in the encoding that its head names.
         aiohttp.ClientError: The connection broke.
     """
-    is_whole = content.is_eof() and content.exception() is None  # as a short body is, that came with its head
-    body = _all_of(content) if is_whole else b""
-    if is_whole and not encoding and len(body) <= limit_bytes:
-        progress.received = body
-        return
     decoder = BodyDecoder(encoding, limit_bytes)
     progress.received = decoder.body
-    if is_whole:
-        decoder.feed(body)
+    if content.is_eof() and content.exception() is None:
+        decoder.feed(_all_of(content))
     else:
         while chunk := await content.read(_READ_BYTES):
             decoder.feed(chunk)

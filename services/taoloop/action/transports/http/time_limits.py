@@ -37,9 +37,7 @@ class TimeLimits:
             self._timer, self.rings_at = None, _NEVER
 
     def wind(self, ends_at: float) -> None:
-        """Let the timer ring at this moment at the latest."""
-        if ends_at >= self.rings_at:
-            return
+        """Let the timer ring at this moment, which is earlier than it would."""
         self.close()
         self.rings_at = ends_at
         self._timer = asyncio.get_running_loop().call_at(ends_at, self._ring)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -13,7 +12,6 @@ from aiohttp import hdrs
 from aiohttp.http import RawResponseMessage
 from aiohttp.http_exceptions import HttpProcessingError
 from opentelemetry.trace import Span, SpanKind
-from yarl import URL
 
 from taoloop.action.egress.redirects import MAX_REDIRECTS, REDIRECT_STATUSES, Hop, redirect_decision
 from taoloop.action.ports import Reply, SecretSource, ToolCall, TransportFault
@@ -26,21 +24,13 @@ from taoloop.action.transports.http.credentials import Authorisation, Credential
 from taoloop.action.transports.http.decoding import ACCEPTED_ENCODINGS, BodyTooLarge, EncodingBroken
 from taoloop.action.transports.http.failures import LIBRARY_FAILURES, Progress, exceeds_headers, fault_of, translated
 from taoloop.action.transports.http.pools import PooledCall, ToolPool, ToolPools
-from taoloop.action.transports.http.sending import read_body
+from taoloop.action.transports.http.preparing import Prepared, prepare, request_of
+from taoloop.action.transports.http.sending import read_body, took_whole
 from taoloop.action.transports.http.time_limits import TimeLimits
-from taoloop.action.transports.http.wire import HeadLimits, Route, drop, exchanged
+from taoloop.action.transports.http.wire import HeadLimits, Route, drop, is_interim, sent
 from taoloop.action.transports.http_request import (
     HttpRequest,
-    RequestRefused,
-    SentKey,
-    build_request,
-    build_url,
-    is_url_alone,
-    path_template,
-    placed_names,
-    with_base,
 )
-from taoloop.core import pointers
 from taoloop.core.clock import Clock, SystemClock
 from taoloop.core.faults import FaultCode
 from taoloop.core.logs import EventLog
@@ -51,20 +41,6 @@ from taoloop.tools.contract import Auth, HttpTransport, MutualTls, Pool, Redirec
 _log = EventLog(__name__)
 
 _MAX_TOKEN_RESPONSE_BYTES: Final = 64 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    """What every call of one contract has in common."""
-
-    contract: ToolContract
-    template: HttpTransport
-    path: str
-    span_name: str
-    attributes: Mapping[Attribute, str | int | None]
-    placed: frozenset[str]
-    is_url_alone: bool
-    method: str
 
 
 class AiohttpTransport:
@@ -95,7 +71,7 @@ class AiohttpTransport:
         clock: Clock | None = None,
     ) -> None:
         self.limit_bytes = settings.max_response_bytes
-        self._contracts: dict[str, _Prepared] = {}
+        self._contracts: dict[str, Prepared] = {}
         self._bases = bases
         default = Pool(size=settings.pool_size, idle_timeout_seconds=settings.pool_idle_timeout_seconds)
         heads = HeadLimits(max_header_bytes=settings.max_header_bytes, max_headers=settings.max_headers)
@@ -123,7 +99,7 @@ class AiohttpTransport:
         contract allows, and once on a 401 to an access token, which may have aged.
         """
         prepared = self._prepared(call.contract)
-        request = _request(prepared, call)
+        request = request_of(prepared, call)
         with self._tracing.span(prepared.span_name, prepared.attributes, kind=SpanKind.CLIENT) as span:
             _trace(request, call.thought_id, span)
             if not span.is_recording():
@@ -140,35 +116,11 @@ class AiohttpTransport:
         self._limits.close()
         await self._pools.aclose()
 
-    def _prepared(self, contract: ToolContract) -> _Prepared:
-        """Return what every call of a contract has in common, worked out at its first."""
+    def _prepared(self, contract: ToolContract) -> Prepared:
         prepared = self._contracts.get(contract.name)
         if prepared is None or prepared.contract is not contract:
-            template = self._template(contract)
-            placed = frozenset(placed_names(template))
-            path = path_template(template.url)
-            span_name = names.http_span(template.method.upper(), path)
-            prepared = _Prepared(
-                contract,
-                template,
-                path,
-                span_name,
-                _attributes(contract, template, path),
-                placed,
-                is_url_alone(template),
-                template.method.upper(),
-            )
-            self._contracts[contract.name] = prepared
+            prepared = self._contracts[contract.name] = prepare(contract, self._bases)
         return prepared
-
-    def _template(self, contract: ToolContract) -> HttpTransport:
-        if contract.http is None:
-            message = f"The tool {contract.name} has no HTTP transport."
-            raise TransportFault(FaultCode.NOT_YET_SUPPORTED, message, may_have_left=False)
-        try:
-            return with_base(contract.http, self._bases)
-        except RequestRefused as exc:
-            raise TransportFault(FaultCode.TOOL_UNREACHABLE, _sentence(exc.message), may_have_left=False) from exc
 
     async def _bounded(self, call: ToolCall, template: HttpTransport, request: HttpRequest) -> Reply:
         progress, contract = Progress(), call.contract
@@ -259,13 +211,19 @@ class AiohttpTransport:
             HttpProcessingError: The answer is no HTTP.
         """
         head = route.head(request)
-        with PooledCall(pool, progress):
-            connection = await pool.connection(route)
+        with PooledCall(pool, progress) as call:
+            connection = pool.kept(route, call)
+            if connection is None:
+                connection = await pool.connection(route)
             try:
-                message, content = await exchanged(connection, request.method, head, request.body, pool.head)
+                answers = sent(connection, request.method, head, request.body, pool.head)
+                message, content = await answers.read()
+                while message.code < 200 and is_interim(message.code):
+                    message, content = await answers.read()
                 self.watch(message.headers)
                 encoding = _see(message, progress)
-                await read_body(content, encoding, progress, limit_bytes)
+                if not took_whole(content, encoding, progress, limit_bytes):
+                    await read_body(content, encoding, progress, limit_bytes)
             except BaseException as exc:
                 drop(connection)
                 failure = self._failure(exc, pool, progress)
@@ -367,44 +325,6 @@ class _Exchange:
         return self._progress.fault(FaultCode.REDIRECT_FORBIDDEN, f"A redirect was not followed: {reason}.")
 
 
-def _request(prepared: _Prepared, call: ToolCall) -> HttpRequest:
-    arguments = call.arguments
-    if prepared.is_url_alone and not call.idempotency_key and prepared.placed.issuperset(arguments):
-        try:
-            url = build_url(prepared.template.url, arguments)
-        except RequestRefused as exc:
-            raise _refused(exc) from exc
-        return HttpRequest(method=prepared.method, url=url, headers={}, body=None)
-    place = call.contract.idempotency
-    key = SentKey(place, call.idempotency_key) if place is not None and call.idempotency_key else None
-    try:
-        return build_request(prepared.template, arguments, key, prepared.placed)
-    except RequestRefused as exc:
-        raise _refused(exc) from exc
-
-
-def _refused(error: RequestRefused) -> TransportFault:
-    pointer = pointers.join(error.parameter) if error.parameter else ""
-    return TransportFault(FaultCode.INVALID_PARAMETER, _sentence(error.message), may_have_left=False, pointer=pointer)
-
-
-def _attributes(contract: ToolContract, template: HttpTransport, path: str) -> Mapping[Attribute, str | int | None]:
-    """Return what the span of each call tells; no argument of a call changes the server."""
-    try:
-        target = URL(template.url.removesuffix(path) if path != "/" else template.url)
-        port = target.port
-    except ValueError as exc:
-        message = f"The URL of the tool {contract.name} is malformed."
-        raise TransportFault(FaultCode.TOOL_UNREACHABLE, message, may_have_left=False) from exc
-    return {
-        Attribute.HTTP_METHOD: template.method.upper(),
-        Attribute.URL_TEMPLATE: path,
-        Attribute.URL_SCHEME: target.scheme,
-        Attribute.SERVER_ADDRESS: target.host,
-        Attribute.SERVER_PORT: port,
-    }
-
-
 def _trace(request: HttpRequest, thought_id: str, span: Span) -> None:
     """Add what ties the request to its thought and its trace."""
     headers = request.headers
@@ -422,10 +342,6 @@ def _see(message: RawResponseMessage, progress: Progress) -> str:
     progress.retry_after = find(hdrs.RETRY_AFTER, "")
     progress.location = find(hdrs.LOCATION, "")
     return find(hdrs.CONTENT_ENCODING, "")
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 @lru_cache(maxsize=1024)

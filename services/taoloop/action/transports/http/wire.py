@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import aiohttp
+from aiohttp.client_proto import ResponseHandler
 from aiohttp.client_reqrep import ConnectionKey
-from aiohttp.http import RawResponseMessage
 from yarl import URL
 
 from taoloop.action.ports import TransportFault
@@ -98,18 +98,17 @@ def drop(connection: aiohttp.connector.Connection) -> None:
     connection.close()
 
 
-async def exchanged(
+def sent(
     connection: aiohttp.connector.Connection,
     method: str,
     head: bytes,
     body: bytes | None,
     limits: HeadLimits = DEFAULT_HEAD,
-) -> tuple[RawResponseMessage, aiohttp.StreamReader]:
-    """Send a request and return the head of its answer and the body to come, undecoded.
+) -> ResponseHandler:
+    """Send a request; what is returned reads the heads of its answers, each with the body to come, undecoded.
 
     Raises:
-        aiohttp.ClientError: The connection broke.
-        aiohttp.http_exceptions.HttpProcessingError: The answer is no HTTP.
+        aiohttp.ClientError: The connection is closed.
     """
     protocol = connection.protocol
     transport = None if protocol is None else protocol.transport
@@ -128,10 +127,12 @@ async def exchanged(
         transport.write(body)
     else:
         transport.write(head if body is None else head + body)
-    while True:
-        message, content = await protocol.read()
-        if not 100 <= message.code < 200 or message.code == _SWITCHING_PROTOCOLS:
-            return message, content
+    return protocol
+
+
+def is_interim(status_code: int) -> bool:
+    """Tell whether another head follows this one."""
+    return 100 <= status_code < 200 and status_code != _SWITCHING_PROTOCOLS
 
 
 class _Wanted(aiohttp.ClientRequest):

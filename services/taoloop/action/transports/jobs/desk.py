@@ -97,9 +97,8 @@ class JobDesk:
             return action_fault(FaultCode.JOB_HANDLE_REFUSED, exc.message)
 
     def sealed(self, result: ActionResult, call: CheckedCall) -> ActionResult:
-        """Return a result whose ticket, if it has one, is a handle that only this call can use."""
-        if not isinstance(result.job_handle, dict):
-            return result
+        """Return a result that has a ticket with a handle in its place, which only this call can use."""
+        assert isinstance(result.job_handle, dict)
         ticket = replace(ticket_from_json(result.job_handle), effect_id=result.effect_id)
         return replace(result, job_handle=self._handles.seal(ticket, _owner(call)))
 

@@ -11,10 +11,11 @@ from rich.text import Text
 
 from taoloop.cli.commands.observing.tracing import explanation_json, explanation_lines, operand_lines
 from taoloop.cli.records import record_json
-from taoloop.cli.run_view import fault_words, value_words
+from taoloop.cli.run_view import drift_words, fault_words, value_words
 from taoloop.cli.terminal import ExitCode, output, print_json, styled
 from taoloop.core.clock import SystemClock
 from taoloop.core.exact_json import ABSENT
+from taoloop.core.redaction import redact_text
 from taoloop.evaluation.samples.exchanges import acted
 from taoloop.evaluation.samples.explaining import RULE_STAGES, ExplainedRule, Explanation, explained
 from taoloop.observation.files import ObservedFiles, ObservedResponse, judged_files
@@ -65,15 +66,14 @@ def verdict_lines(verdict: ObservationResult, explanation: Explanation | None = 
     if verdict.fault is not None:
         yield styled(f"  fault {fault_words(verdict.fault)}", "red")
     for drift in verdict.drift:
-        where = f"{drift.pointer or '/'} of the {'data' if drift.in_data else 'body'}"
-        yield styled(
-            f"  never seen before: {drift.kind.value.replace('_', ' ')} at {where}: {value_words(drift.value)}",
-            "yellow",
-        )
+        yield styled(f"  {drift_words(drift)}", "yellow")
     yield styled(f"  passed: {', '.join(verdict.audit_trail) or 'nothing'}")
-    yield styled(f"  data: {value_words(verdict.data)}")
+    if verdict.data is not ABSENT:
+        yield styled(f"  data: {redact_text(value_words(verdict.data))}")  # builds keep what is printed
     if verdict.omitted:
         yield styled(f"  kept from prompts: {', '.join(verdict.omitted)}")
+    if verdict.redacted:
+        yield styled(f"  masked in prompts: {', '.join(verdict.redacted)}")
     if verdict.suggested_next:
         yield styled(f"  suggested next: {verdict.suggested_next}")
 

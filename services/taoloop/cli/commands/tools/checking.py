@@ -22,6 +22,9 @@ def check(
     as_annotations: Annotated[
         bool, typer.Option("--annotations", help="Print `::error file=…,line=…::…`, which GitHub shows at the line.")
     ] = False,
+    are_samples_required: Annotated[
+        bool, typer.Option("--require-samples", help="Exit code 1 also if a tool has no sample of a real answer.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Check every contract, and judge every sample as the services would. Exit code 1 on any error.
@@ -37,11 +40,14 @@ def check(
 
     if as_json and as_annotations:
         raise typer.BadParameter("stands beside --json; give one of the two", param_hint="--annotations")
+    if are_samples_required and catalogue.suffix == ".json":
+        raise typer.BadParameter("a bundle carries no samples; check its directory", param_hint="--require-samples")
     loaded = load_catalogue(catalogue, are_samples_judged=False)
     report = _judged(loaded, catalogue)
     _show(loaded.findings, report.findings, as_json=as_json, as_annotations=as_annotations)
     errors = _show_summary(loaded, report, as_json=as_json)
-    raise typer.Exit(ExitCode.FAILED if errors else ExitCode.OK)
+    is_refused = errors > 0 or (are_samples_required and bool(report.unsampled))
+    raise typer.Exit(ExitCode.FAILED if is_refused else ExitCode.OK)
 
 
 def _judged(loaded: LoadResult, catalogue: Path) -> SampleReport:
@@ -102,6 +108,7 @@ def _show_summary(loaded: LoadResult, report: SampleReport, *, as_json: bool) ->
             "errors": errors,
             "warnings": len(findings) - errors,
             "digest": digest,
+            "without_samples": list(report.unsampled),
         }
         print_json({"summary": summary})
         return errors
@@ -109,6 +116,8 @@ def _show_summary(loaded: LoadResult, report: SampleReport, *, as_json: bool) ->
     kinds = f" ({errors} errors, {len(findings) - errors} warnings)" if findings else ""
     ending = f", digest {digest[:12]}" if digest else ""
     output().print(styled(counts + kinds + ending, "red" if errors else "green"))
+    if report.unsampled:
+        output().print(styled(f"without a sample: {', '.join(report.unsampled)}", "yellow"))
     return errors
 
 

@@ -102,7 +102,8 @@ def _show(records: list[DriftRecord], *, is_local: bool, as_json: bool) -> None:
     if records:
         table_output().print(shown)
     scope = " on this replica alone, since it started" if is_local else ""
-    output().print(styled(f"{len(records)} changes{scope}", "yellow" if records else "green"))
+    word = "change" if len(records) == 1 else "changes"
+    output().print(styled(f"{len(records)} {word}{scope}", "yellow" if records else "green"))
 
 
 def _time_words(moment: datetime | None) -> str:

@@ -259,7 +259,43 @@ MODEL_CALLS: Final = _counter(
     "Calls of language models: replied, or the kind of failure.",
 )
 MODEL_TOKENS: Final = _counter(
-    "taoloop_model_tokens_total", "{token}", ("purpose", "direction"), "Tokens of language models, input and output."
+    "taoloop_model_tokens_total",
+    "{token}",
+    ("purpose", "direction"),
+    "Tokens of language models: input, those of it that were cached_input, and output.",
+)
+MODEL_COST: Final = _counter(
+    "taoloop_model_cost_total", "{currency}", ("purpose", "currency"), "What those tokens cost, by the profile's price."
+)
+MODEL_DURATION: Final = _seconds(
+    "taoloop_model_call_duration_seconds",
+    ("purpose", "outcome"),
+    "Time of a call of a language model.",
+    OPERATION_SECONDS,
+)
+MODEL_FIRST_TOKEN: Final = _seconds(
+    "taoloop_model_first_token_seconds",
+    ("purpose",),
+    "Time from a request to the first token of a streamed reply.",
+    OPERATION_SECONDS,
+)
+MODEL_IN_FLIGHT: Final = _gauge(
+    "taoloop_model_in_flight", "{call}", ("purpose",), "Calls of language models that are under way or wait for a slot."
+)
+MODEL_READY: Final = _gauge(
+    "taoloop_model_ready", "1", ("purpose",), "Whether the model's server passed its last probe: 1, or 0."
+)
+MODEL_DEGRADED: Final = _gauge(
+    "taoloop_model_degraded",
+    "1",
+    ("purpose", "capability"),
+    "Whether the server lacks what its profile promises, by capability: 1, or 0.",
+)
+MODEL_PROBES: Final = _counter(
+    "taoloop_model_probes_total",
+    "{probe}",
+    ("purpose", "outcome"),
+    "Probes of a model's server: ready, degraded, mismatch, or the kind of failure.",
 )
 
 RPC_REQUESTS: Final = _counter(

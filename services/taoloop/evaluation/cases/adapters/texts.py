@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from taoloop.core import exact_json
 from taoloop.core.exact_json import JsonEncodeError
-from taoloop.evaluation.cases.adapters.refusing import listed, rejected
+from taoloop.evaluation.cases.adapters.refusing import listed, need, rejected
 from taoloop.evaluation.cases.model import Adapter, CaseInput, Said, Unsupported
 from taoloop.thought.parsing import (
     CallArgumentsRefused,
@@ -26,15 +28,20 @@ def _reply(case_input: CaseInput) -> Said:
 
 
 def _chat(case_input: CaseInput) -> Said:
-    content = case_input.get("content")
+    """Feed in a message, or the whole answer of a server, of which the first choice counts."""
+    message, reason = case_input, case_input.get("finish_reason")
+    if "choices" in case_input:
+        choice: Any = next(iter(listed(case_input["choices"], "choices")), None)
+        message, reason = need(choice, "message", "a choice"), choice.get("finish_reason")
+    content = message.get("content")
     if not isinstance(content, str | None):
         raise Unsupported("content is neither a text nor null")
     return _message(
         ChatMessageText(
             content=content,
-            reasoning=case_input.get("reasoning_content") or case_input.get("reasoning") or "",
-            tool_calls=listed(case_input.get("tool_calls") or [], "tool_calls"),
-            finish_reason=case_input.get("finish_reason") or "",
+            reasoning=message.get("reasoning_content") or message.get("reasoning") or "",
+            tool_calls=listed(message.get("tool_calls") or [], "tool_calls"),
+            finish_reason=reason or "",
         )
     )
 
@@ -96,7 +103,9 @@ _TELLING = frozenset(
 )
 LLM_OUTPUT = Adapter(feed=_reply, required=("text|text_gen",), optional=("finish_reason",))
 CHAT_RESPONSE = Adapter(
-    feed=_chat, required=("content",), optional=("reasoning_content", "reasoning", "finish_reason", "tool_calls")
+    feed=_chat,
+    required=("content|choices",),
+    optional=("reasoning_content", "reasoning", "finish_reason", "tool_calls", "role"),
 )
 TOOL_ARGS = Adapter(feed=_arguments, required=("schema", "args_text"))
 JSONL_ROUNDTRIP = Adapter(feed=_line, required=("value",))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -11,18 +12,20 @@ from taoloop.core.exact_json import ABSENT, Absent, JsonValue
 from taoloop.plan.model import StepOutput
 from taoloop.plan.task import InputReason
 from taoloop.plan.thinking import CompletedStep
-from taoloop.thought.planners.graph.candidates import Candidate
-from taoloop.thought.planners.graph.fill import Filling, fill, is_listed
+from taoloop.thought.planners.graph.fill import Filling, fill
 from taoloop.thought.planners.graph.index import PlannerIndex, ToolView
 from taoloop.thought.planners.graph.language.mentions import Mention
 from taoloop.thought.planners.graph.language.text import name_keys
 from taoloop.thought.planners.graph.reading import Unread
+from taoloop.thought.planners.graph.repeats import Row, repeated
 from taoloop.thought.planners.graph.slots import Slot
 from taoloop.thought.planners.graph.sources import (
     Bound,
     equal_arguments,
     from_candidate,
+    from_candidates,
     from_inputs,
+    from_likely_output,
     from_output,
     from_schema,
     from_state,
@@ -30,6 +33,11 @@ from taoloop.thought.planners.graph.sources import (
 )
 from taoloop.thought.planners.graph.view import Place, RequestView
 
+PRONOUN: Final = re.compile(
+    r"\b(?:it|its|them|their|this|that|these|those|the results?|the same|obtained|calculated|resulting)\b"
+    r"|它|其|该|这个|这些|结果|上述|此|对应"
+)
+"""Words by which a clause speaks of an earlier result."""
 MAX_STEPS: Final = 7
 """Most steps of a plan."""
 MAX_DEPTH: Final = 4
@@ -135,7 +143,7 @@ class Chaining:
         bound, unread, filling = self._said(tool, place, used)
         missing: list[Missing] = []
         for slot in tool.slots:
-            if not slot.is_required or slot.pointer in bound or _is_inside(slot, bound.keys()):
+            if not slot.is_required or _is_bound(slot, bound) or _is_inside(slot, bound.keys()):
                 continue
             if slot.pointer in unread:
                 missing.append(_missing(tool, slot, unread[slot.pointer]))
@@ -160,7 +168,9 @@ class Chaining:
         bound, unread = self._from_inputs(tool)
         settled = {slot.pointer for slot in tool.slots if _is_inside(slot, bound.keys())}
         filling = fill(tool, self.view, place, without=frozenset({*bound, *unread, *settled}), used=used)
-        taken = {pointer: from_candidate(item, self.view) for pointer, item in filling.taken.items()}
+        taken = {
+            each.slot.pointer: each for item in filling.taken.values() for each in from_candidates(item, self.view)
+        }
         return bound | taken, {**unread, **filling.refused}, filling
 
     def _from_inputs(self, tool: ToolView) -> tuple[dict[str, Bound], dict[str, Unread]]:
@@ -193,11 +203,15 @@ class Chaining:
 
     def _from_steps(self, slot: Slot, place: Place, steps: tuple[Step, ...]) -> Bound | None:
         """Refer to the latest step whose result has the field; a field that is no identifier must be spoken of."""
-        said = {word.key for word in self.view.words_in(place)}
-        if not is_identifying(slot) and not said & set(name_keys(slot.name)):
-            return None
+        said = frozenset(word.key for word in self.view.words_in(place))
+        if is_identifying(slot) or said & set(name_keys(slot.name)):
+            for step in reversed(steps):
+                found = from_output(slot, step.tool, step.step_id)
+                if found is not None:
+                    return found
+        refers = PRONOUN.search(self.view.lowered, *place) is not None if steps else False
         for step in reversed(steps):
-            found = from_output(slot, step.tool, step.step_id)
+            found = from_likely_output(slot, step.tool, step.step_id, said, refers=refers)
             if found is not None:
                 return found
         return None
@@ -260,10 +274,26 @@ class Chaining:
         self, tool: ToolView, bound: Mapping[str, Bound], filling: Filling, steps: tuple[Step, ...]
     ) -> tuple[Step, ...]:
         """Add the call, and one more for each further member of a list that fits one of its slots."""
+        rows = repeated(filling, self.view)
+        if rows and all("/0/" in pointer for pointer in rows[0]):
+            return self._with_call(tool, {**bound, **self._further_items(rows, bound)}, steps)
         steps = self._with_call(tool, bound, steps)
-        for other in _list_members(filling, self.view):
-            steps = self._with_call(tool, {**bound, other.slot.pointer: from_candidate(other, self.view)}, steps)
+        for row in rows:
+            others = {pointer: from_candidate(item, self.view) for pointer, item in row.items()}
+            steps = self._with_call(tool, {**bound, **others}, steps)
         return steps
+
+    def _further_items(self, rows: tuple[Row, ...], bound: Mapping[str, Bound]) -> dict[str, Bound]:
+        """Return the arguments of a list's further objects, which share with the first what they do not say."""
+        head = next(iter(rows[0])).partition("/0/")[0] + "/0/"
+        shared = {pointer: item for pointer, item in bound.items() if pointer.startswith(head)}
+        found: dict[str, Bound] = {}
+        for number, row in enumerate(rows, 1):
+            own = shared | {pointer: from_candidate(item, self.view) for pointer, item in row.items()}
+            for pointer, item in own.items():
+                place = pointer.replace("/0/", f"/{number}/", 1)
+                found[place] = replace(item, slot=replace(item.slot, pointer=place))
+        return found
 
     def _with_call(self, tool: ToolView, bound: Mapping[str, Bound], steps: tuple[Step, ...]) -> tuple[Step, ...]:
         """Add one call; the same call in the plan, or done before with success, is not made twice."""
@@ -321,6 +351,13 @@ def _is_inside(slot: Slot, groups: Iterable[str]) -> bool:
     return any(slot.pointer.startswith(f"{group}/") for group in groups)
 
 
+def _is_bound(slot: Slot, bound: Mapping[str, Bound]) -> bool:
+    """Tell whether a slot has a value, or an item where it is a list."""
+    if slot.pointer in bound:
+        return True
+    return slot.item is not None and f"{slot.pointer}/0" in bound
+
+
 def _by_group(tool: ToolView, bound: Mapping[str, Bound], missing: list[Missing]) -> list[Missing]:
     """Ask for an object as a whole where nothing inside of it is known."""
     for group in tool.groups:
@@ -346,18 +383,6 @@ def _copied(slot: Slot, steps: tuple[Step, ...]) -> Bound | None:
             if bound.slot.name == slot.name and bound.origin in {"request", "input"} and bound.origin_fits(slot):
                 return replace(bound, slot=slot)
     return None
-
-
-def _list_members(filling: Filling, view: RequestView) -> tuple[Candidate, ...]:
-    found: list[Candidate] = []
-    for pointer, taken in filling.taken.items():
-        row = [taken]
-        for other in sorted(filling.spare, key=lambda item: item.mention.start):
-            is_rival = other.slot.pointer == pointer and other.slot.is_telling
-            if is_rival and any(is_listed(member, other, view.text) for member in row):
-                row.append(other)
-        found.extend(row[1:])
-    return tuple(found)
 
 
 def _same_sources(left: Mapping[str, Bound], right: Mapping[str, Bound]) -> bool:

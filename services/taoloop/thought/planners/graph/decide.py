@@ -7,22 +7,24 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from taoloop.plan.task import InputReason
+from taoloop.thought.planners.graph.calibration.evidence import (
+    ArgumentEvidence,
+    FitEvidence,
+    GapEvidence,
+    fit_evidence,
+)
+from taoloop.thought.planners.graph.calibration.model import Calibration
 from taoloop.thought.planners.graph.chain import Budget, Chaining, Draft, Missing, Step
 from taoloop.thought.planners.graph.index import ToolView
+from taoloop.thought.planners.graph.language.mentions import MentionKind
 from taoloop.thought.planners.graph.language.segment import Clause
+from taoloop.thought.planners.graph.language.text import Word
 from taoloop.thought.planners.graph.language.vocabulary import CHANGING_WORDS
 from taoloop.thought.planners.graph.rank import Intent, Ranked, rank, read_intent
-from taoloop.thought.planners.graph.view import Place
+from taoloop.thought.planners.graph.view import Place, RequestView
 
-# Set by hand on the example tasks; to be fitted on generated data.
-MINIMUM_FIT: Final = 0.3
-"""Below this share of its words explained, an English clause asks for nothing that is offered."""
-MINIMUM_FIT_CHINESE: Final = 0.25
-"""The same for Chinese, where pairs across word borders explain nothing."""
-QUESTION_FIT: Final = 0.45
-"""A question whose call would have no argument yet is put only from this fit on: below it, it would be a guess."""
-FURTHER_FIT: Final = 0.5
-"""Of several clauses, one whose call lacks a value counts as a request of its own only from this fit on."""
+# Set by hand; what decides between plan, question and refusal is fitted: see `calibration`.
 MISSING_FACTOR: Final = 0.4
 """What share of its score a tool loses when none of its required parameters has a value."""
 CLEAR_MARGIN: Final = 0.15
@@ -46,6 +48,8 @@ class Call:
     steps: tuple[Step, ...]
     fit: float
     margin: float
+    arguments: float = 0.0
+    missing: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,7 @@ class Ask:
     missing: Missing
     fit: float
     margin: float
+    gap: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +89,19 @@ Verdict = Call | Ask | Forbidden | Nothing | TooMuch
 
 
 @dataclass(frozen=True, slots=True)
-class _Choice:
-    """The tool that a clause asks for."""
+class Choice:
+    """The tool that a clause asks for.
+
+    Attributes:
+        tool: The tool.
+        place: The clause.
+        fit: Probability that the tool is what the clause asks for.
+        margin: How much better than the second tool it is, 0 to 1.
+        worth: By what the tools of a clause are compared.
+        draft: The call, as far as the clause gives it.
+        forbidden: Whether the tool may not be planned with.
+        evidence: What speaks for the tool.
+    """
 
     tool: ToolView
     place: Place
@@ -94,16 +110,18 @@ class _Choice:
     worth: float
     draft: Draft
     forbidden: bool
+    evidence: FitEvidence
 
 
-def decide(chaining: Chaining, blocks: Mapping[str, Block]) -> Verdict:
+def decide(chaining: Chaining, blocks: Mapping[str, Block], calibration: Calibration) -> Verdict:
     """Decide on a request.
 
     Args:
         chaining: The request and the catalogue.
         blocks: The tools that may not be planned with, and why.
+        calibration: Turns evidence into probabilities, and says from where on they count.
     """
-    choices, best_fit = _labelled(chaining, blocks)
+    choices, best_fit = labelled(chaining, blocks, calibration)
     if not choices:
         return Nothing(best_fit)
     chaining = replace(chaining, budget=Budget())  # what comparing the tools cost is no reason to find less now
@@ -114,40 +132,47 @@ def decide(chaining: Chaining, blocks: Mapping[str, Block]) -> Verdict:
             return Forbidden(choice.tool, blocks[choice.tool.name], choice.fit)
         draft = chaining.draft(choice.tool, choice.place, steps)
         if draft.missing:
-            if not draft.bound and choice.fit < QUESTION_FIT:
+            if not draft.bound and choice.fit < calibration.question_threshold:
                 return Nothing(choice.fit)
-            return Ask(draft.missing[0], choice.fit, choice.margin)
+            gap = calibration.missing.probability(gap_evidence(choice.tool, draft, chaining.view, fit).values())
+            return Ask(draft.missing[0], choice.fit, choice.margin, gap)
         if not draft.has_room:
             return TooMuch(choice.fit)
         steps = draft.steps
-    return Call(steps, fit, margin)
+    arguments = calibration.arguments.probability(argument_evidence(steps, chaining.view, fit).values())
+    gap = calibration.missing.probability(gap_evidence(steps[-1].tool, None, chaining.view, fit, steps).values())
+    return Call(steps, fit, margin, arguments, gap)
 
 
-def _labelled(chaining: Chaining, blocks: Mapping[str, Block]) -> tuple[tuple[_Choice, ...], float]:
-    """Give each clause its tool, and each clause without one to its neighbour."""
-    minimum = MINIMUM_FIT_CHINESE if chaining.view.is_chinese else MINIMUM_FIT
-    labels: list[tuple[Clause, _Choice | None]] = []
+def labelled(
+    chaining: Chaining, blocks: Mapping[str, Block], calibration: Calibration
+) -> tuple[tuple[Choice, ...], float]:
+    """Give each clause its tool, and each clause without one to its neighbour; also return the best fit of all."""
+    labels: list[tuple[Clause, Choice | None]] = []
     steps: tuple[Step, ...] = ()
     best_fit = 0.0
     for clause in chaining.view.clauses:
-        choice = _choice(chaining, blocks, (clause.start, clause.end), steps)
+        choice = choose(chaining, blocks, (clause.start, clause.end), steps, calibration)
         best_fit = max(best_fit, choice.fit if choice else 0.0)
-        if choice is not None and choice.fit < minimum:
+        if choice is not None and not _stands_alone(choice, labels, calibration):
             choice = None
         if choice is not None and not choice.draft.missing:
             steps = choice.draft.steps
         labels.append((clause, choice))
-    if sum(choice is not None for _, choice in labels) > 1:
-        labels = [(clause, choice if _stands_alone(choice) else None) for clause, choice in labels]
     return _grouped(labels, chaining), best_fit
 
 
-def _stands_alone(choice: _Choice | None) -> bool:
-    return choice is not None and (not choice.draft.missing or choice.fit >= FURTHER_FIT)
+def _stands_alone(choice: Choice, labels: list[tuple[Clause, Choice | None]], calibration: Calibration) -> bool:
+    """Tell whether a clause is a request of its own; one that follows another and is complete needs to fit less."""
+    if all(before is None for _, before in labels):
+        return choice.fit >= calibration.fits.threshold
+    if choice.draft.missing:
+        return choice.fit >= max(calibration.question_threshold, calibration.fits.threshold)
+    return choice.fit >= calibration.further_threshold
 
 
-def _grouped(labels: list[tuple[Clause, _Choice | None]], chaining: Chaining) -> tuple[_Choice, ...]:
-    groups: list[_Choice] = []
+def _grouped(labels: list[tuple[Clause, Choice | None]], chaining: Chaining) -> tuple[Choice, ...]:
+    groups: list[Choice] = []
     begin = labels[0][0].start if labels else 0
     for clause, choice in labels:
         if choice is None or (groups and _adds_nothing(choice, groups[-1], chaining)):
@@ -159,23 +184,30 @@ def _grouped(labels: list[tuple[Clause, _Choice | None]], chaining: Chaining) ->
     return tuple(groups)
 
 
-def _adds_nothing(choice: _Choice, before: _Choice, chaining: Chaining) -> bool:
+def _adds_nothing(choice: Choice, before: Choice, chaining: Chaining) -> bool:
     """Tell whether a further clause only goes on about the call before it."""
     if choice.tool is not before.tool:
         return False
+    whole = chaining.draft(before.tool, before.place)
+    if whole.missing or choice.draft.missing:
+        return True
     said = {pointer for pointer, item in choice.draft.bound.items() if item.mention is not None}
-    alone = chaining.draft(before.tool, before.place).bound
+    alone = whole.bound
     return not any(pointer in alone and alone[pointer].mention is not None for pointer in said)
 
 
-def _choice(chaining: Chaining, blocks: Mapping[str, Block], place: Place, steps: tuple[Step, ...]) -> _Choice | None:
+def choose(
+    chaining: Chaining, blocks: Mapping[str, Block], place: Place, steps: tuple[Step, ...], calibration: Calibration
+) -> Choice | None:
     """Return the tool that a clause asks for: the best by words and by how much of its call is known."""
     intent, verbs = read_intent(chaining.view.plain_text(place))
     ranked = rank(chaining.index, chaining.view.words_in(place), intent, verbs)[:COMPARED_TOOLS]
     if not ranked:
         return None
     top = ranked[0].score or 1.0
-    weighed = sorted((_weighed(chaining, item, place, steps, top) for item in ranked), key=lambda choice: -choice.worth)
+    weighed = sorted(
+        (_weighed(chaining, item, place, steps, top, calibration) for item in ranked), key=lambda choice: -choice.worth
+    )
     permitted = [choice for choice in weighed if choice.tool.name not in blocks]
     best = weighed[0]
     if best.tool.name in blocks:
@@ -194,8 +226,64 @@ def _asks_for_another_change(verbs: frozenset[str], tool: ToolView) -> bool:
     return bool(verbs & CHANGING_WORDS) and not tool.is_writing and not verbs & tool.writing_words
 
 
-def _weighed(chaining: Chaining, ranked: Ranked, place: Place, steps: tuple[Step, ...], top: float) -> _Choice:
+def _weighed(
+    chaining: Chaining, ranked: Ranked, place: Place, steps: tuple[Step, ...], top: float, calibration: Calibration
+) -> Choice:
     draft = chaining.draft(ranked.tool, place, steps)
-    known = 1.0 - MISSING_FACTOR * (1.0 - draft.fill_rate(ranked.tool))
-    worth = ranked.score / top * known
-    return _Choice(ranked.tool, place, ranked.fit, 0.0, worth, draft, forbidden=False)
+    filled = draft.fill_rate(ranked.tool)
+    known = 1.0 - MISSING_FACTOR * (1.0 - filled)
+    evidence = fit_evidence(
+        chaining.index, ranked.tool, _subject_words(ranked.tool, chaining.view, place), filled=filled
+    )
+    fit = calibration.fits.probability(evidence.values()) * ranked.factor
+    return Choice(ranked.tool, place, fit, 0.0, ranked.score / top * known, draft, forbidden=False, evidence=evidence)
+
+
+def _subject_words(tool: ToolView, view: RequestView, place: Place) -> tuple[Word, ...]:
+    """Return the words of a clause that say what it is about: names that the tool does not know are values."""
+    names = [mention for mention in view.mentions_in(place) if mention.kind in _NAMES]
+    return tuple(
+        word
+        for word in view.words_in(place)
+        if word.key in tool.terms or not any(name.start <= word.start and word.end <= name.end for name in names)
+    )
+
+
+_NAMES: Final = frozenset({MentionKind.NAME, MentionKind.PLACE, MentionKind.PERSON, MentionKind.COUNTED})
+
+
+def argument_evidence(steps: tuple[Step, ...], view: RequestView, fit: float) -> ArgumentEvidence:
+    """Return what speaks for the arguments of a plan."""
+    scores = [item.score for step in steps for item in step.bound.values() if item.mention is not None]
+    return ArgumentEvidence(
+        weakest=min(1.0, min(scores, default=0.5)),
+        mean=min(1.0, sum(scores) / len(scores) if scores else 0.5),
+        unused=_unused(steps, view),
+        fit=fit,
+        single=float(len(steps) == 1),
+        few=1.0 / (1.0 + len(scores)),
+        chinese=float(view.is_chinese),
+    )
+
+
+def gap_evidence(
+    tool: ToolView, draft: Draft | None, view: RequestView, fit: float, steps: tuple[Step, ...] = ()
+) -> GapEvidence:
+    """Return what speaks for a value being missing, in a call that is incomplete or in a whole plan."""
+    bound = list(draft.bound.values()) if draft else [item for step in steps for item in step.bound.values()]
+    scores = [item.score for item in bound if item.mention is not None]
+    return GapEvidence(
+        open=1.0 - draft.fill_rate(tool) if draft else 0.0,
+        refused=float(draft is not None and any(item.reason is not InputReason.MISSING for item in draft.missing)),
+        weakest=min(1.0, min(scores, default=0.0)),
+        unused=_unused(steps, view),
+        fit=fit,
+    )
+
+
+def _unused(steps: tuple[Step, ...], view: RequestView) -> float:
+    """Return the share of the typed mentions that no argument covers."""
+    typed = [mention for mention in view.mentions if mention.kind is not MentionKind.STATED]
+    taken = [item.mention for step in steps for item in step.bound.values() if item.mention is not None]
+    free = [m for m in typed if not any(m.start < other.end and other.start < m.end for other in taken)]
+    return len(free) / len(typed) if typed else 0.0

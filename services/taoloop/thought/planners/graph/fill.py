@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -9,7 +10,9 @@ from typing import Final
 from taoloop.plan.task import InputReason
 from taoloop.thought.planners.graph.candidates import Candidate, candidates
 from taoloop.thought.planners.graph.index import ToolView
+from taoloop.thought.planners.graph.language.described import SlotClass
 from taoloop.thought.planners.graph.language.mentions import Mention
+from taoloop.thought.planners.graph.offers.lists import list_candidates
 from taoloop.thought.planners.graph.reading import Unread
 from taoloop.thought.planners.graph.slots import Slot
 from taoloop.thought.planners.graph.view import Place, RequestView
@@ -64,11 +67,15 @@ def fill(
     for slot in tool.slots:
         if slot.pointer in without or "query" not in slot.sources:
             continue
-        found, why = candidates(slot, view, place)
+        if slot.slot_class is SlotClass.LIST:
+            found: tuple[Candidate, ...] = tuple(list_candidates(slot, view, place))
+            why: Unread | None = None
+        else:
+            found, why = candidates(slot, view, place)
         offers.extend(item for item in found if _is_good(item) and not _overlaps_any(item.mention, used))
         if why is not None:
             refused[slot.pointer] = why
-    taken = _swapped(_greedy(offers, tool), offers, tool)
+    taken = _whole_objects(_swapped(_greedy(offers, tool), offers, tool), tool)
     spare = _spare(taken, offers)
     for pointer in _ambiguous(taken, spare, view):
         rivals = [item.mention.text for item in (taken.pop(pointer), *spare) if item.slot.pointer == pointer]
@@ -120,6 +127,16 @@ def _in_order(first: Candidate, second: Candidate) -> float:
     return ORDER_BONUS if first.mention.start < second.mention.start else 0.0
 
 
+def _whole_objects(taken: dict[str, Candidate], tool: ToolView) -> dict[str, Candidate]:
+    """Leave an optional object out where the request does not give all that it needs."""
+    for group in {slot.group for slot in tool.slots if slot.group}:
+        members = [slot for slot in tool.slots if slot.group == group]
+        given = [slot for slot in members if slot.pointer in taken]
+        if given and any(slot.is_needed and slot.pointer not in taken for slot in members):
+            taken = {pointer: item for pointer, item in taken.items() if item.slot not in given}
+    return taken
+
+
 def _spare(taken: Mapping[str, Candidate], offers: list[Candidate]) -> tuple[Candidate, ...]:
     mentions = tuple(item.mention for item in taken.values())
     left = (item for item in offers if item.slot.pointer in taken and not _overlaps_any(item.mention, mentions))
@@ -137,19 +154,31 @@ def _ambiguous(taken: Mapping[str, Candidate], spare: tuple[Candidate, ...], vie
             and other.score >= item.score - AMBIGUITY_MARGIN
             and other.reading.value != item.reading.value
         ]
-        if item.slot.is_telling and rivals and not all(is_listed(item, other, view.text) for other in rivals):
+        if (
+            item.slot.is_telling
+            and item.slot.is_required
+            and rivals
+            and not all(is_listed(item, other, view.text) for other in rivals)
+        ):
             found.append(pointer)
     return found
 
 
-_LIST_JOINTS: Final = frozenset({"and", "和", "与", "及", "以及", "、", "，", ",", ", and", "& ", "&", "/", "跟"})
+_JOINTS = re.compile(r"\b(?:and|or|also|plus|as well as)\b|[、，,;；&/]|和|与|跟|以及|及|还有|或", re.IGNORECASE)
+_WORDS_BETWEEN: Final = 10
 
 
 def is_listed(first: Candidate, second: Candidate, text: str) -> bool:
-    """Tell whether two mentions stand side by side in a list such as `A and B` or `A、B`."""
+    """Tell whether two mentions stand side by side in a list such as `A and B`, `A、B` or `on A and on B`."""
     left, right = sorted((first.mention, second.mention), key=lambda mention: mention.start)
-    between = text[left.end : right.start].strip().lower().strip("\"'“”‘’「」").strip()
-    return between in _LIST_JOINTS and not text[: left.start].rstrip().lower().endswith("between")
+    between = text[left.end : right.start]
+    if (
+        len(between) > 60
+        or len(between.split()) > _WORDS_BETWEEN
+        or text[: left.start].rstrip().lower().endswith("between")
+    ):
+        return False
+    return _JOINTS.search(between) is not None
 
 
 def is_required_missing(slot: Slot, filled: Mapping[str, object]) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from taoloop.core import pointers
-from taoloop.thought.planners.graph.language.text import keys, name_keys
+from taoloop.thought.planners.graph.language.text import keys, name_keys, stem
 from taoloop.thought.planners.graph.language.vocabulary import CHINESE_WRITING_WORDS, STOP_WORDS, WRITING_WORDS
 from taoloop.thought.planners.graph.slots import Slot, compile_groups, compile_slots
 from taoloop.tools.schema_paths import Shape, types_at
@@ -47,6 +47,8 @@ class ToolView:
         terms: Comparable words with the largest weight that any of its texts gives them.
         avoid: Words that speak against it and that nothing else of it has.
         writing_words: The writing verbs that its texts use.
+        named: Comparable words of its name.
+        described: Comparable words of its description and of when to use it.
     """
 
     signature: ToolSignature
@@ -56,6 +58,8 @@ class ToolView:
     terms: Mapping[str, float]
     avoid: frozenset[str]
     writing_words: frozenset[str]
+    named: frozenset[str] = frozenset()
+    described: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -79,6 +83,7 @@ class PlannerIndex:
             for term, weight in tool.terms.items():
                 postings[term].append((number, weight))
         self._postings = dict(postings)
+        self._rarities = {term: self._rarity(len(numbers)) for term, numbers in self._postings.items()}
         self._producers = _producers(self.tools)
 
     def get(self, name: str) -> ToolView | None:
@@ -94,8 +99,10 @@ class PlannerIndex:
 
         Source: the inverse document frequency of Okapi BM25, in the form that never turns negative.
         """
-        count = len(self._postings.get(term, ()))
-        return math.log1p((len(self.tools) - count + 0.5) / (count + 0.5)) if count else 0.0
+        return self._rarities.get(term, 0.0)
+
+    def _rarity(self, count: int) -> float:
+        return math.log1p((len(self.tools) - count + 0.5) / (count + 0.5))
 
     @property
     def highest_rarity(self) -> float:
@@ -130,6 +137,8 @@ def _view(signature: ToolSignature) -> ToolView:
         terms=terms,
         avoid=frozenset(keys(signature.avoid_when)) - frozenset(terms),
         writing_words=_writing_words(said),
+        named=frozenset(word for word in name_keys(signature.name) if word not in STOP_WORDS),
+        described=frozenset((*keys(signature.description), *keys(signature.use_when))),
     )
 
 
@@ -144,7 +153,8 @@ def _texts(signature: ToolSignature, slots: tuple[Slot, ...]) -> Iterator[tuple[
 
 
 def _writing_words(text: str) -> frozenset[str]:
-    english = {word for word in re.findall(r"[a-z]+", text.lower()) if word in WRITING_WORDS}
+    said = {stem(word) for word in re.findall(r"[a-z]+", text.lower())}
+    english = {word for word in WRITING_WORDS if stem(word) in said}
     return frozenset(english | {word for word in CHINESE_WRITING_WORDS if word in text})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from taoloop.core.exact_json import ABSENT, Absent, dumps
@@ -11,6 +11,7 @@ from taoloop.plan.model import Decision, DecisionKind, Reasoning, ThoughtPlan
 from taoloop.plan.task import InputReason, Permissions
 from taoloop.plan.thinking import Answer, CompletedStep, Escalation, NeedInput, Refusal, RefusalReason, ThinkRequest
 from taoloop.thought.planners.graph import records
+from taoloop.thought.planners.graph.calibration.model import Calibration, fitted
 from taoloop.thought.planners.graph.chain import Chaining, Missing, Step, done_before
 from taoloop.thought.planners.graph.decide import Ask, Block, Call, Forbidden, Nothing, TooMuch, decide
 from taoloop.thought.planners.graph.index import PlannerIndex
@@ -40,11 +41,15 @@ class PlannerReply:
         outcome: What to do. A plan lacks its thought id and time: who asked the planner fills them in.
         decision: How sure the planner is.
         reasoning: The auditable part, for plans and for everything else.
+        arguments: Probability that all arguments of a plan are right; 0 for everything else.
+        missing: Probability that the request lacks a value.
     """
 
     outcome: Outcome
     decision: Decision
     reasoning: Reasoning
+    arguments: float = 0.0
+    missing: float = 0.0
 
 
 class GraphPlanner:
@@ -54,11 +59,13 @@ class GraphPlanner:
 
     Args:
         catalogue: The tools; compiled once, here.
+        calibration: Where the decision lies; the fitted one when left out.
     """
 
     name: Final = "graph/1"
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    def __init__(self, catalogue: Catalogue, calibration: Calibration | None = None) -> None:
+        self._calibration = calibration or fitted()
         self._catalogue_digest = catalogue.digest
         self._index = PlannerIndex(catalogue.signatures())
 
@@ -70,12 +77,12 @@ class GraphPlanner:
             return _reply(Refusal(reason=RefusalReason.MISSING_USER_QUERY, message=message), DecisionKind.NONE)
         blocks = self._blocks(request)
         permitted = frozenset(tool.name for tool in self._index.tools) - blocks.keys()
-        verdict = decide(Chaining(self._index, view, request.iteration, permitted), blocks)
+        verdict = decide(Chaining(self._index, view, request.iteration, permitted), blocks, self._calibration)
         match verdict:
             case Call():
                 return self._called(verdict, request, view)
             case Ask(missing=missing):
-                return _asked(missing, verdict.fit, verdict.margin, request, view)
+                return replace(_asked(missing, verdict.fit, verdict.margin, request, view), missing=verdict.gap)
             case Forbidden():
                 return _forbidden(verdict, view)
             case TooMuch(fit=fit):
@@ -121,7 +128,7 @@ class GraphPlanner:
             tainted_context=request.tainted_context,
             decision=decision,
         )
-        return PlannerReply(plan, decision, reasoning)
+        return PlannerReply(plan, decision, reasoning, call.arguments, call.missing)
 
 
 def _reply(outcome: Outcome, kind: DecisionKind, fit: float = 0.0, margin: float = 0.0) -> PlannerReply:

@@ -31,7 +31,9 @@ COMMON_WORD_WEIGHT: Final = 0.4
 """What a word that every tool has still counts, beside 1.0 for the rarest."""
 AVOID_PENALTY: Final = 0.5
 """How much of its weight a word takes off when the tool's `avoid_when` has it."""
-FOREIGN_VERB_FACTOR: Final = 0.5
+UNKNOWN_VERB_FACTOR: Final = 0.6
+"""What is left of a writing tool's score when the clause's verb says neither that it reads nor that it writes."""
+FOREIGN_VERB_FACTOR: Final = 0.7
 """What is left of a reading tool's score when the clause asks for a change that the tool does not speak of."""
 WRITING_VERB_BONUS: Final = 0.25
 """What a writing tool gains when the clause uses its own verb."""
@@ -53,11 +55,13 @@ class Ranked:
         tool: The tool.
         score: Sum over shared words; only to compare tools of one clause.
         fit: Share of the clause's own words that the tool explains, 0 to 1.
+        factor: What is left of it for what the clause's verbs ask for, 0 to 1.
     """
 
     tool: ToolView
     score: float
     fit: float
+    factor: float = 1.0
 
 
 def rank(
@@ -91,7 +95,7 @@ def rank(
         fit = max(0.0, min(1.0, (share - against) / total * factor + bonus))
         score = max(0.0, (scores[number] - against) * factor + bonus * index.highest_rarity)
         if fit > 0.0:
-            ranked.append(Ranked(tool, score, fit))
+            ranked.append(Ranked(tool, score, fit, min(1.0, factor)))
     ranked.sort(key=lambda item: (-item.score, -item.fit, item.tool.name))
     return tuple(ranked[:limit])
 
@@ -106,8 +110,10 @@ def _weight(index: PlannerIndex, key: str) -> float:
 def _by_intent(tool: ToolView, intent: Intent, verbs: frozenset[str]) -> tuple[float, float]:
     """Return the factor and the bonus of a tool for what the clause asks for."""
     if tool.is_writing:
-        if intent is not Intent.WRITE:
+        if intent is Intent.READ:
             return 0.0, 0.0
+        if intent is Intent.UNKNOWN:
+            return UNKNOWN_VERB_FACTOR, 0.0
         return (1.0, WRITING_VERB_BONUS) if verbs & tool.writing_words else (FOREIGN_VERB_FACTOR, 0.0)
     if intent is Intent.WRITE and not verbs & tool.writing_words:
         return FOREIGN_VERB_FACTOR, 0.0

@@ -12,7 +12,7 @@ from taoloop.plan.task import InputField
 from taoloop.plan.thinking import NeedInput, ThinkRequest
 from taoloop.thought.planners.graph.chain import Missing, Step
 from taoloop.thought.planners.graph.language import wording
-from taoloop.thought.planners.graph.slots import SlotClass
+from taoloop.thought.planners.graph.language.described import SlotClass
 from taoloop.thought.planners.graph.sources import Bound
 
 _DAYS: Final = frozenset({SlotClass.DATE, SlotClass.DATE_RANGE})

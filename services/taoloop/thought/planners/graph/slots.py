@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from enum import StrEnum
 from typing import Any, Final
 
 from taoloop.core import pointers
 from taoloop.core.exact_json import ABSENT, Json, JsonValue
-from taoloop.thought.planners.graph.language.text import keys, name_keys
-from taoloop.thought.planners.graph.language.vocabulary import (
-    DATE_WORDS,
-    FROM_WORDS,
-    ID_WORDS,
-    PERSON_WORDS,
-    PLACE_WORDS,
-    TEXT_WORDS,
-    TO_WORDS,
-    UNIT_WORDS,
+from taoloop.thought.planners.graph.language.described import (
+    SlotClass,
+    class_of,
+    direction_of,
+    examples_of,
+    has_mask,
+    scale_of,
+    type_of,
+    units_of,
+    without_examples,
+    without_rates,
 )
+from taoloop.thought.planners.graph.language.text import keys, name_keys
 from taoloop.tools.schema_paths import Shape, types_at
 from taoloop.tools.schema_refusals import SchemaRefused
 from taoloop.tools.schemas import CompiledSchema
@@ -33,28 +33,6 @@ MAX_DEPTH: Final = 4
 ALL_SOURCES: Final = frozenset({"query", "state", "step", "input"})
 """Where an argument may come from when its contract does not say."""
 
-
-class SlotClass(StrEnum):
-    """What kind of mention a slot takes."""
-
-    ENUM = "enum"
-    PATTERN = "pattern"
-    DATE = "date"
-    DATE_TIME = "date-time"
-    DATE_RANGE = "date-range"
-    EMAIL = "email"
-    URL = "url"
-    INTEGER = "integer"
-    NUMBER = "number"
-    BOOLEAN = "boolean"
-    PLACE = "place"
-    PERSON = "person"
-    ID = "id"
-    DATE_TEXT = "date-text"
-    TEXT = "text"
-    OTHER = "other"
-
-
 _TELLING: Final = frozenset(
     {
         SlotClass.ENUM,
@@ -64,6 +42,7 @@ _TELLING: Final = frozenset(
         SlotClass.DATE,
         SlotClass.DATE_TIME,
         SlotClass.DATE_RANGE,
+        SlotClass.TIME,
     }
 )
 TELLING_MINIMUM: Final = 100_000
@@ -88,6 +67,12 @@ class Slot:
         examples: Values that its description quotes.
         direction: `from`, `to` or empty, by its name.
         units: Keys of `vocabulary.UNIT_WORDS` that its name or description speaks of.
+        own: Comparable words of its name alone.
+        has_mask: Whether its description shows the form of a day or a time, so that words are brought into it.
+        scale: For a number: `percent` or `fraction` where the schema says on which scale shares are given, else empty.
+        group: Pointer of the innermost optional object that holds it; empty outside of all.
+        is_needed: Whether its object cannot do without it, once the object is given.
+        item: For a list, one member of it, placed at index 0.
     """
 
     pointer: str
@@ -103,6 +88,12 @@ class Slot:
     examples: tuple[str, ...]
     direction: str
     units: frozenset[str]
+    own: frozenset[str] = frozenset()
+    has_mask: bool = False
+    scale: str = ""
+    group: str = ""
+    is_needed: bool = True
+    item: Slot | None = None
 
     def accepts(self, value: JsonValue) -> bool:
         """Tell whether the value keeps the slot's schema."""
@@ -150,13 +141,19 @@ def _groups(
     if depth >= MAX_DEPTH or not isinstance(properties, Mapping) or not isinstance(required, list | tuple):
         return
     for name, member in properties.items():
-        if name in required and isinstance(member, Mapping) and isinstance(member.get("properties"), Mapping):
-            own, own_schema = pointer + pointers.join(name), f"{schema_pointer}/properties{pointers.join(name)}"
+        if name not in required or not isinstance(member, Mapping):
+            continue
+        own, own_schema = pointer + pointers.join(name), f"{schema_pointer}/properties{pointers.join(name)}"
+        items = member.get("items")
+        if isinstance(member.get("properties"), Mapping):
             yield from _groups(member, root, own, own_schema, depth=depth + 1)
+            yield _slot(str(name), member, root, own, own_schema, is_required=True)
+        elif isinstance(items, Mapping) and isinstance(items.get("properties"), Mapping):
+            yield from _groups(items, root, f"{own}/0", f"{own_schema}/items", depth=depth + 1)
             yield _slot(str(name), member, root, own, own_schema, is_required=True)
 
 
-def _leaves(
+def _leaves(  # noqa: PLR0913 - a recursion over a schema carries where it stands
     schema: Mapping[str, Any],
     root: Mapping[str, Any],
     pointer: str,
@@ -164,6 +161,7 @@ def _leaves(
     *,
     is_required: bool,
     depth: int,
+    group: str = "",
 ) -> Iterator[Slot]:
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):
@@ -176,10 +174,17 @@ def _leaves(
         own, own_schema = pointer + pointers.join(name), f"{schema_pointer}/properties{pointers.join(name)}"
         is_needed = is_required and name in names
         if isinstance(member.get("properties"), Mapping) and depth < MAX_DEPTH:
-            if is_needed:  # an optional object is left to the tool's own defaults
-                yield from _leaves(member, root, own, own_schema, is_required=True, depth=depth + 1)
+            inner = group if is_needed or (group and name in names) else own
+            yield from _leaves(member, root, own, own_schema, is_required=is_needed, depth=depth + 1, group=inner)
             continue
-        yield _slot(str(name), member, root, own, own_schema, is_required=is_needed)
+        items = member.get("items")
+        if isinstance(items, Mapping) and isinstance(items.get("properties"), Mapping) and depth < MAX_DEPTH:
+            inner = group if is_needed or (group and name in names) else own
+            first, first_schema = f"{own}/0", f"{own_schema}/items"
+            yield from _leaves(items, root, first, first_schema, is_required=is_needed, depth=depth + 1, group=inner)
+            continue
+        slot = _slot(str(name), member, root, own, own_schema, is_required=is_needed)
+        yield replace(slot, group=group, is_needed=name in names)
 
 
 def _slot(
@@ -193,7 +198,7 @@ def _slot(
 ) -> Slot:
     description = str(schema.get("description") or "")
     own = name_keys(name)
-    told = keys(_without_examples(description))
+    told = keys(without_rates(without_examples(description)))
     words = dict.fromkeys(told, 0.5) | dict.fromkeys(own, 1.0)
     declared = schema.get("x-taoloop-source")
     return Slot(
@@ -203,14 +208,29 @@ def _slot(
         schema=schema,
         compiled=_compiled(schema, root),
         shape=types_at(dict(root), pointer),
-        slot_class=_class_of(schema, frozenset(own), frozenset(told), description),
+        slot_class=class_of(schema, frozenset(own), frozenset(told), description),
+        own=frozenset(own),
+        has_mask=has_mask(description),
+        scale=scale_of(schema, description, frozenset(own)),
+        item=_item(name, schema, root, pointer, schema_pointer),
         is_required=is_required,
         sources=frozenset(declared) if isinstance(declared, list | tuple) else ALL_SOURCES,
         words=words,
-        examples=_examples(description),
-        direction=_direction(own),
-        units=_units(f"{' '.join(own)} {description}"),
+        examples=examples_of(description),
+        direction=direction_of(own),
+        units=units_of(own, description),
     )
+
+
+def _item(
+    name: str, schema: Mapping[str, Any], root: Mapping[str, Any], pointer: str, schema_pointer: str
+) -> Slot | None:
+    items = schema.get("items")
+    if type_of(schema) != "array" or not isinstance(items, Mapping) or isinstance(items.get("properties"), Mapping):
+        return None
+    told = " ".join(str(part.get("description") or "") for part in (schema, items))
+    member = {**items, "description": told}
+    return _slot(name, member, root, f"{pointer}/0", f"{schema_pointer}/items", is_required=True)
 
 
 def _compiled(schema: Mapping[str, Any], root: Mapping[str, Any]) -> CompiledSchema | None:
@@ -222,88 +242,3 @@ def _compiled(schema: Mapping[str, Any], root: Mapping[str, Any]) -> CompiledSch
         return CompiledSchema.compile(whole)
     except SchemaRefused:
         return None
-
-
-_BY_FORMAT: Final = {
-    "date": SlotClass.DATE,
-    "date-time": SlotClass.DATE_TIME,
-    "date-range": SlotClass.DATE_RANGE,
-    "email": SlotClass.EMAIL,
-    "idn-email": SlotClass.EMAIL,
-    "uri": SlotClass.URL,
-}
-_BY_TYPE: Final = {"integer": SlotClass.INTEGER, "number": SlotClass.NUMBER, "boolean": SlotClass.BOOLEAN}
-
-
-def type_of(schema: Mapping[str, Any]) -> str:
-    """Return the one type of a schema, `null` beside it left out; empty when it has none or several."""
-    declared = schema.get("type")
-    if isinstance(declared, list | tuple):
-        others = [item for item in declared if item != "null"]
-        return str(others[0]) if len(others) == 1 else ""
-    return str(declared or "")
-
-
-def _class_of(schema: Mapping[str, Any], own: frozenset[str], told: frozenset[str], description: str) -> SlotClass:
-    if schema.get("enum"):
-        return SlotClass.ENUM
-    kind = type_of(schema)
-    if kind in _BY_TYPE:
-        return _BY_TYPE[kind]
-    if kind != "string":
-        return SlotClass.OTHER
-    if schema.get("format") in _BY_FORMAT:
-        return _BY_FORMAT[str(schema["format"])]
-    return SlotClass.PATTERN if schema.get("pattern") else _text_class(own, told, description)
-
-
-def _text_class(own: frozenset[str], told: frozenset[str], description: str) -> SlotClass:
-    """Guess from its words what a string without format, pattern and enum takes; its name counts before the rest."""
-    order = (
-        (SlotClass.EMAIL, frozenset({"email", "mail", "邮箱"})),
-        (SlotClass.URL, frozenset({"url", "link", "website"})),
-        (SlotClass.TEXT, TEXT_WORDS),
-        (SlotClass.ID, ID_WORDS),
-        (SlotClass.DATE_TEXT, DATE_WORDS),
-        (SlotClass.PLACE, PLACE_WORDS),
-        (SlotClass.PERSON, PERSON_WORDS),
-    )
-    for slot_class, words in order:
-        if own & words:
-            return slot_class
-    for slot_class, words in order:
-        if told & words or any(word in description for word in words if not word.isascii()):
-            return slot_class
-    return SlotClass.OTHER
-
-
-_QUOTED_EXAMPLE = re.compile(r"['‘\"“`]([^'’\"”`\n]{1,60})['’\"”`]")
-_EXAMPLE_PART = re.compile(r"\(?(?:e\.g\.|eg\.|for example|such as|例如|比如|如：).*", re.IGNORECASE | re.DOTALL)
-
-
-def _examples(description: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(found for found in _QUOTED_EXAMPLE.findall(description) if found.strip()))
-
-
-def _without_examples(description: str) -> str:
-    return _QUOTED_EXAMPLE.sub(" ", _EXAMPLE_PART.sub(" ", description))
-
-
-def _direction(own: tuple[str, ...]) -> str:
-    if {"from", "source", "origin", "departure", "start", "base"} & set(own):
-        return "from"
-    return "to" if {"to", "target", "destination", "arrival", "end", "recipient"} & set(own) else ""
-
-
-DIRECTION_WORDS: Final[Mapping[str, tuple[str, ...]]] = {"from": FROM_WORDS, "to": TO_WORDS}
-"""What stands before a mention for a slot with a direction."""
-
-
-def _units(text: str) -> frozenset[str]:
-    lowered = text.lower()
-    tokens = set(re.findall(r"[a-z%]+", lowered))
-    return frozenset(
-        unit
-        for unit, words in UNIT_WORDS.items()
-        if any((word in tokens) if word.isascii() else (len(word) > 1 and word in lowered) for word in words)
-    )

@@ -21,11 +21,12 @@ from taoloop.plan.model import (
 from taoloop.plan.task import InputReason
 from taoloop.thought.planners.graph.candidates import Candidate
 from taoloop.thought.planners.graph.index import OutputField, ToolView
+from taoloop.thought.planners.graph.language.described import SlotClass
 from taoloop.thought.planners.graph.language.mentions import Mention
 from taoloop.thought.planners.graph.language.text import name_keys
-from taoloop.thought.planners.graph.language.vocabulary import ID_WORDS
+from taoloop.thought.planners.graph.language.vocabulary import GENERIC_WORDS, ID_WORDS
 from taoloop.thought.planners.graph.reading import Reading, Unread, read
-from taoloop.thought.planners.graph.slots import Slot, SlotClass
+from taoloop.thought.planners.graph.slots import Slot
 from taoloop.thought.planners.graph.view import RequestView
 from taoloop.tools.schema_paths import incompatibility
 
@@ -42,6 +43,7 @@ class Bound:
         value: What it will be; ABSENT while the step that gives it has not run.
         convert: How the fetched value becomes the argument.
         mention: The words, for a span of the request.
+        score: How well the words fit, about 0 to 1.5; 1.0 for what needs no words.
     """
 
     slot: Slot
@@ -49,6 +51,7 @@ class Bound:
     value: Json = ABSENT
     convert: Convert | None = None
     mention: Mention | None = None
+    score: float = 1.0
 
     def binding(self) -> Binding:
         """Return the plan's record of it."""
@@ -74,6 +77,11 @@ _ORIGINS: Final[Mapping[type, str]] = {
 }
 
 
+def from_candidates(candidate: Candidate, view: RequestView) -> tuple[Bound, ...]:
+    """Return the arguments that words of the request give: one, or one for each item of a list."""
+    return tuple(from_candidate(item, view) for item in candidate.members or (candidate,))
+
+
 def from_candidate(candidate: Candidate, view: RequestView) -> Bound:
     """Return the argument that words of the request give."""
     mention, slot, reading = candidate.mention, candidate.slot, candidate.reading
@@ -81,7 +89,7 @@ def from_candidate(candidate: Candidate, view: RequestView) -> Bound:
     if reading.member is not None:
         place = f"{slot.schema_pointer}/enum/{reading.member}"
         source = ContractValue(kind=ContractValueKind.ENUM, pointer=place)
-    return Bound(slot, source, reading.value, reading.convert, mention)
+    return Bound(slot, source, reading.value, reading.convert, mention, candidate.score)
 
 
 def from_inputs(slot: Slot, view: RequestView) -> Bound | Unread | None:
@@ -133,6 +141,37 @@ def from_output(slot: Slot, tool: ToolView, step_id: str) -> Bound | None:
         if field.name == slot.name and _fits(field, slot):
             return Bound(slot, StepOutput(step_id=step_id, pointer=field.pointer))
     return None
+
+
+REFERRED_MINIMUM: Final = 2
+"""How many points of evidence a field of another name needs: a shared word of both names counts two, others one."""
+
+
+def from_likely_output(slot: Slot, tool: ToolView, step_id: str, said: frozenset[str], *, refers: bool) -> Bound | None:
+    """Return the argument that a field of another name gives, where the words of both and of the clause say so.
+
+    Args:
+        slot: The parameter.
+        tool: The tool of the earlier step.
+        step_id: That step.
+        said: Words of the clause.
+        refers: Whether the clause speaks of an earlier result, such as by `it`.
+    """
+    if "step" not in slot.sources or slot.is_telling or slot.slot_class is SlotClass.BOOLEAN:
+        return None
+    fields = [field for field in tool.outputs if _fits(field, slot)]
+    best: tuple[int, OutputField] | None = None
+    for field in fields:
+        own = set(name_keys(field.name)) - GENERIC_WORDS
+        if not refers and not own & said:
+            continue
+        points = 2 * len(own & slot.own) + len((own & slot.words.keys()) - slot.own) + len(own & said)
+        points += int(refers) * (2 if len(fields) == 1 else 1)
+        if best is None or points > best[0]:
+            best = points, field
+    if best is None or best[0] < REFERRED_MINIMUM:
+        return None
+    return Bound(slot, StepOutput(step_id=step_id, pointer=best[1].pointer))
 
 
 def is_identifying(slot: Slot) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from taoloop.core.exact_json import ABSENT, Json, JsonValue
 from taoloop.plan.task import ProvidedInput, Role
@@ -14,6 +15,9 @@ from taoloop.thought.planners.graph.language.segment import Clause, segment
 from taoloop.thought.planners.graph.language.spans import find_mentions
 from taoloop.thought.planners.graph.language.text import Word, is_chinese, words
 from taoloop.values.conversions import ConversionContext
+
+MAX_READ: Final = 20_000
+"""How many code points of a turn are read: what is asked for and with which values stands there, or nobody finds it."""
 
 Place = tuple[int, int]
 """Start and end in code points of the turn's text."""
@@ -26,6 +30,7 @@ class RequestView:
     Attributes:
         turn: Index of the user's last turn with text.
         text: Its text.
+        lowered: The text in lower case, as long as the text.
         is_chinese: Whether questions are put in Chinese.
         mentions: Its typed mentions, in order.
         clauses: Its clauses, in order.
@@ -38,6 +43,7 @@ class RequestView:
 
     turn: int
     text: str
+    lowered: str
     is_chinese: bool
     mentions: tuple[Mention, ...]
     clauses: tuple[Clause, ...]
@@ -88,12 +94,13 @@ def read_request(request: ThinkRequest) -> RequestView | None:
     turn = last_user_turn(request)
     if turn is None:
         return None
-    text = request.turns[turn].text
+    text = request.turns[turn].text[:MAX_READ]
     mentions = find_mentions(text)
     hidden = tuple((mention.start, mention.end) for mention in mentions if mention.kind in _WORDLESS)
     return RequestView(
         turn=turn,
         text=text,
+        lowered=_lowered(text),
         is_chinese=is_chinese(text) if not request.locale else _is_chinese_locale(request.locale, text),
         mentions=mentions,
         clauses=segment(text, tuple((mention.start, mention.end) for mention in mentions)),
@@ -105,6 +112,12 @@ def read_request(request: ThinkRequest) -> RequestView | None:
         inputs=tuple(reversed(request.inputs)),
         completed=request.completed,
     )
+
+
+def _lowered(text: str) -> str:
+    """Return the text in lower case; as it is where a letter's lower case is longer, which would shift every place."""
+    lowered = text.lower()
+    return lowered if len(lowered) == len(text) else text
 
 
 def _words_outside(text: str, hidden: tuple[Place, ...]) -> tuple[Word, ...]:

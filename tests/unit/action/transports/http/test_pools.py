@@ -8,6 +8,7 @@ from taoloop.action.ports import TransportFault
 from taoloop.action.transports.egress_guard import Egress
 from taoloop.action.transports.http.failures import Progress
 from taoloop.action.transports.http.pools import PooledCall, TlsIdentity, ToolPool, ToolPools
+from taoloop.core.faults import FaultCode
 from taoloop.core.telemetry.metrics import Metrics
 from taoloop.tools.contract import Pool
 
@@ -54,6 +55,16 @@ async def test_a_connection_is_counted_once_however_often_it_is_told() -> None:
     assert pool.busy == 0
     with PooledCall(pool, Progress()):
         assert pool.busy == 0
+    await pools.aclose()
+
+
+async def test_an_origin_that_is_forbidden_stays_so() -> None:
+    pools = ToolPools(Pool(), Egress(), Metrics())
+    pool = await pools.of_tool("a", None)
+    for path in ("/", "/again"):
+        with pytest.raises(TransportFault) as raised:
+            pool.admit(f"https://169.254.1.1{path}", is_base=False)
+        assert raised.value.code is FaultCode.EGRESS_FORBIDDEN
     await pools.aclose()
 
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from taoloop.thought.planners.graph.slots import SlotClass, compile_slots
+from taoloop.thought.planners.graph.language.described import SlotClass
+from taoloop.thought.planners.graph.slots import compile_slots
 
 
 def _slot(name: str = "value", **schema: Any) -> Any:
@@ -23,7 +24,11 @@ def _slot(name: str = "value", **schema: Any) -> Any:
         ("city", {"type": "string"}, SlotClass.PLACE),
         ("who", {"type": "string", "description": "员工姓名"}, SlotClass.PERSON),
         ("query", {"type": "string"}, SlotClass.TEXT),
-        ("x", {"type": "array"}, SlotClass.OTHER),
+        ("x", {"type": "array"}, SlotClass.LIST),
+        ("x", {"type": "string", "description": "the day, YYYY-MM-DD"}, SlotClass.DATE),
+        ("x", {"type": "string", "description": "when it starts, HH:MM"}, SlotClass.TIME),
+        ("x", {"type": "string", "format": "time"}, SlotClass.TIME),
+        ("owner", {"type": "string", "description": "full name of the contact of the station"}, SlotClass.PERSON),
     ],
 )
 def test_a_slot_takes_what_its_schema_and_its_words_say(name: str, schema: Any, slot_class: SlotClass) -> None:
@@ -36,10 +41,30 @@ def test_examples_are_what_the_description_quotes_and_are_no_cue_words() -> None
     assert "cellar" not in slot.words
 
 
-def test_required_objects_are_followed_and_optional_ones_left_out() -> None:
+def test_objects_are_followed_and_what_an_optional_one_needs_is_not_required() -> None:
     leaf = {"type": "object", "required": ["a"], "properties": {"a": {"type": "string"}}}
     slots = compile_slots({"required": ["needed"], "properties": {"needed": leaf, "other": leaf}})
-    assert [(slot.pointer, slot.schema_pointer) for slot in slots] == [("/needed/a", "/properties/needed/properties/a")]
+    assert [(slot.pointer, slot.is_required, slot.group) for slot in slots] == [
+        ("/needed/a", True, ""),
+        ("/other/a", False, "/other"),
+    ]
+    assert [slot.schema_pointer for slot in slots] == [
+        "/properties/needed/properties/a",
+        "/properties/other/properties/a",
+    ]
+
+
+def test_the_objects_of_a_list_are_followed_at_its_first_place() -> None:
+    record = {"type": "object", "required": ["a"], "properties": {"a": {"type": "string"}}}
+    slots = compile_slots({"required": ["rows"], "properties": {"rows": {"type": "array", "items": record}}})
+    assert [(slot.pointer, slot.schema_pointer) for slot in slots] == [
+        ("/rows/0/a", "/properties/rows/items/properties/a")
+    ]
+
+
+def test_a_longer_unit_hides_a_shorter_one_in_it() -> None:
+    (slot,) = compile_slots({"properties": {"size": {"type": "number", "description": "in square meters"}}})
+    assert slot.units == {"area"}
 
 
 def test_a_word_that_all_siblings_share_weighs_less() -> None:

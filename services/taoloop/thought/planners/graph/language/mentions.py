@@ -33,6 +33,12 @@ class MentionKind(StrEnum):
     """As a name, where a person is expected."""
     MALFORMED = "malformed"
     """A token that looks like an address and is none."""
+    STATED = "stated"
+    """What stands after its own name, as in `姓名是…`; it may cover mentions of other kinds."""
+    COUNTED = "counted"
+    """What a Chinese number with its measure word counts."""
+    FLAG = "flag"
+    """Words that switch something on or off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,7 @@ class Mention:
         end: One past the last.
         text: The text between.
         unit: For a number, a key of `vocabulary.UNIT_WORDS`; else empty.
+        label: For a stated value, its name; else empty.
     """
 
     kind: MentionKind
@@ -52,3 +59,4 @@ class Mention:
     end: int
     text: str
     unit: str = ""
+    label: str = ""

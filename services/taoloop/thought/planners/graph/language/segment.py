@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from taoloop.thought.planners.graph.language.vocabulary import (
     CHINESE_CLAUSE_VERBS,
     CLAUSE_CONNECTIVES,
+    CLAUSE_VERBS,
     READING_WORDS,
     WRITING_WORDS,
 )
@@ -35,20 +36,22 @@ def _alternatives(items: tuple[str, ...] | frozenset[str]) -> str:
     return "|".join(re.escape(item) for item in sorted(items, key=lambda item: (-len(item), item)))
 
 
-_ENGLISH_VERBS = _alternatives(READING_WORDS | WRITING_WORDS)
+_ENGLISH_VERBS = _alternatives(READING_WORDS | WRITING_WORDS | CLAUSE_VERBS)
+_ENGLISH_QUESTIONS = r"(?:what|how|who|where|when|which|could|can|would|please|i\s(?:need|want|would|also))"
 _ENGLISH_CONNECTIVES = _alternatives(tuple(item for item in CLAUSE_CONNECTIVES if item.isascii()))
 _CHINESE_CONNECTIVES = _alternatives(tuple(item for item in CLAUSE_CONNECTIVES if not item.isascii()))
 _CUT = re.compile(
     rf"""
       [。！？；;!?\n]+                                              # the end of a sentence
-    | \.(?=\s|$)                                                  # a full stop, not the point of a number
+    | (?-i:(?<!\b[A-Z]))\.(?=\s|$)                                   # a full stop, not the point of a number
     | [,，]\s*(?=(?:{_CHINESE_CONNECTIVES}))
-    | (?<=[\u4e00-\u9fff“”」0-9])(?=(?:然后|接着|随后|并且))
+    | (?<=[\u4e00-\u9fff“”」0-9])(?=(?:然后|接着|随后|并且|另外|同时(?!间)))
     | [,，]\s*(?:and\s+|also\s+)?(?=(?:{_ENGLISH_CONNECTIVES})\b)
-    | \s+(?=(?:and\s+then|then|after\s+that|afterwards)\b)
-    | [,，]\s*(?=(?:and\s+|also\s+)?(?:{_ENGLISH_VERBS})\s)
-    | \s+(?=and\s+(?:{_ENGLISH_VERBS})\s)
-    | [,，]\s*(?=(?:并|再|也|请|帮我)?(?:{_alternatives(CHINESE_CLAUSE_VERBS)}))
+    | \s+(?=(?:and\s+then|then|and\s+after\s+that|after\s+that|afterwards|and\s+finally)\b)
+    | \s+(?=and\s+(?:also|the|a|an|its|their)\s)
+    | [,，]\s*(?=(?:and\s+|also\s+)?(?:{_ENGLISH_VERBS}|{_ENGLISH_QUESTIONS})\s)
+    | \s+(?=and\s+(?:also\s+|then\s+|please\s+)?(?:{_ENGLISH_VERBS}|{_ENGLISH_QUESTIONS})\s)
+    | [,，]\s*(?=(?:并|再|也|请|帮我|我想|我还想|还要)?(?:{_alternatives(CHINESE_CLAUSE_VERBS)}))
     """,
     re.VERBOSE | re.IGNORECASE,
 )

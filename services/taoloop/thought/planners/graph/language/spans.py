@@ -8,8 +8,12 @@ from typing import Final
 
 from taoloop.thought.planners.graph.language.date_words import DATE_OR_RANGE
 from taoloop.thought.planners.graph.language.mentions import Mention, MentionKind
+from taoloop.thought.planners.graph.language.numerals import SPOKEN
+from taoloop.thought.planners.graph.language.places import CHINESE_PLACE, ENGLISH_PLACES, SURNAMES
+from taoloop.thought.planners.graph.language.stated import stated_values
 from taoloop.thought.planners.graph.language.vocabulary import (
     CHINESE_PLACE_TAILS,
+    ORDERS,
     PERSON_CUES,
     PLACE_CUES,
     QUESTION_WORDS,
@@ -23,6 +27,7 @@ from taoloop.thought.planners.graph.language.vocabulary import (
 MAX_MENTIONS: Final = 128
 """Mentions beyond this are not looked at: a plan has at most seven steps, and time must stay bounded for any text."""
 
+_CHINESE = re.compile(r"[\u4e00-\u9fff]")
 _MASK = "\ufffc"
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _QUOTED = re.compile(
@@ -42,8 +47,15 @@ _TIME = re.compile(
 )
 _TOKEN = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z0-9]+(?:[-_/#.:][A-Za-z0-9]+)*")
 _NUMBER = re.compile(
-    r"(?<![A-Za-z0-9_.,-])[+-]?[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?(?![A-Za-z0-9_]*[A-Za-z_][0-9])(?![.,]?[0-9])"
+    r"(?<![A-Za-z0-9_.-])(?<![0-9][.,])[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?"
+    r"(?![A-Za-z0-9_]*[A-Za-z_][0-9])(?!\.?[0-9])"
+    r"|(?<=[0-9],)[+-]?[0-9]+(?:\.[0-9]+)?(?![A-Za-z_0-9.]*[0-9])"
 )
+_PHONE = re.compile(
+    r"(?<![A-Za-z0-9_+.-])(?:\+[0-9]{1,3}[ -]?)?(?:\([0-9]{2,4}\)[ -]?)?"
+    r"[0-9]{3,4}[ -][0-9]{3,4}(?:[ -][0-9]{3,4})?(?![A-Za-z0-9-])"
+)
+_COUNTED = re.compile(r"[0-9]+(?:\.[0-9]+)?-[a-z]{2,}(?:-[a-z]+)*")
 _UNIT_OF: Final = {word: unit for unit, words in UNIT_WORDS.items() for word in words}
 _UNIT = re.compile(
     r"\s?-?(?P<unit>"
@@ -52,39 +64,55 @@ _UNIT = re.compile(
     re.IGNORECASE,
 )
 _CHINESE_NUMBER = re.compile(
-    r"(?<![第每])(?!一[个些下点样直])[一二两三四五六七八九十百千万]{1,8}(?=个?(?:分钟|小时|天|人|位|元|块|件|台|份|%|公里|公斤))"
+    r"(?<![第每])(?!一[个些下点样直])[一二两三四五六七八九十百千万]{1,8}"
+    r"(?=个?(?:分钟|小时|天|晚|人|位|名|元|块|件|台|份|本|张|间|座|字|岁|年(?!级)|%|公里|公斤|千克|千瓦|平方米|摄氏度|度|米|升|吨|次))"
 )
 _MONEY_SIGNS = "$€£¥￥"
 _CODE = re.compile(r"(?<![A-Za-z0-9_])[A-Z]{2,6}(?![A-Za-z0-9_])")
 _CAPITALISED = re.compile(
-    r"(?<![A-Za-z0-9_'’])[A-Z][a-z]+(?:[ -](?:(?:of|de|van|von|the|la) )?[A-Z][a-z]+){0,5}(?![A-Za-z0-9_])"
+    r"(?<![A-Za-z0-9_'’])[A-Z][a-z]+(?:[ -](?:(?:of|de|van|von|the|la) )?[A-Z][a-z]+){0,5}"
+    r"(?:, [A-Z]{2}(?![A-Za-z]))?(?![A-Za-z0-9_])"
 )
-_CHINESE_NAME_END = r"(?=[的在，。,；;！？!?\s]|$|\ufffc|今|明|昨|上个|本|这|发|去|查|要|把|预|申|提|有|到|和|与|是)"
+_CHINESE_NAME_END = (
+    r"(?=[的在，。,；;！？!?\s]|$|\ufffc|[今明昨][天日]|上个|本|这|发|去|查|要|把|预|申|提|有|到|和|与|是"
+    r"|挂|订|买|办|安|登|创|添|设|做|报|注|寄|转|打|写|制|生)"
+)
 _CHINESE_CUES = "|".join(cue for cue in sorted(PERSON_CUES, key=len, reverse=True) if not cue.isascii())
-_CHINESE_PERSON = re.compile(rf"(?:{_CHINESE_CUES})\s?(?P<name>[\u4e00-\u9fff]{{2,4}}?){_CHINESE_NAME_END}")
+_CHINESE_PERSON = re.compile(
+    rf"(?<!预)(?:{_CHINESE_CUES})(?P<stated>是|为|叫|：|:)?\s?"
+    rf"(?P<name>(?![是为叫的])[\u4e00-\u9fff]{{2,4}}?){_CHINESE_NAME_END}"
+)
 _PLACE_TAILS = "|".join(CHINESE_PLACE_TAILS)
 _CHINESE_PLACE = re.compile(
     rf"(?:(?<=[在去到从])|(?<=[，。,；;\s\ufffc])|^)(?P<name>[\u4e00-\u9fff]{{2,4}}?)(?={_PLACE_TAILS})"
+    rf"|(?:位于|前往|飞往|抵达|(?<![正现存实])在(?!线)|去|到|从)(?P<other>[\u4e00-\u9fff]{{2,6}}?)"
+    rf"(?=[的，。,；;！？!?\s]|出发|到|至|去|飞|附近|$|\ufffc)"
 )
 _BEFORE = re.compile(r"(?P<cue>[A-Za-z]+(?: is)?)\s+$")
 
 
 def find_mentions(text: str) -> tuple[Mention, ...]:
-    """Return the mentions of `text` in the order of their places; no two overlap.
+    """Return the mentions of `text` in the order of their places; none but a stated value overlaps another.
 
     Stronger forms are found first and hide what they cover: quoted text, addresses, dates, times, then numbers and
     identifiers, then names.
     """
     found: list[Mention] = []
-    masked = text
-    for finder in (_quoted, _addresses, _dates, _times, _tokens, _names):
+    masked = opaque = text
+    for finder in (_quoted, _addresses, _street_addresses, _dates, _times, _tokens, _names, _counted):
         for mention in finder(masked):
             if len(found) >= MAX_MENTIONS:
                 break
             if _LONE_SURROGATE.search(mention.text) is None:  # it has no JSON form, so it is no value
                 found.append(mention)
         masked = _masked(text, found)
-    return tuple(sorted(found, key=lambda mention: mention.start))
+        if finder is _addresses:
+            opaque = masked
+    is_chinese = _CHINESE.search(text) is not None
+    for mention in stated_values(opaque, is_chinese=is_chinese):
+        if len(found) < MAX_MENTIONS and _MASK not in mention.text and _LONE_SURROGATE.search(mention.text) is None:
+            found.append(mention)
+    return tuple(sorted(found, key=lambda mention: (mention.start, mention.end)))
 
 
 def _masked(text: str, mentions: list[Mention]) -> str:
@@ -133,23 +161,38 @@ def _times(text: str) -> Iterator[Mention]:
 
 def _tokens(text: str) -> Iterator[Mention]:
     taken: list[tuple[int, int]] = []
+    for match in _PHONE.finditer(text):
+        taken.append(match.span())
+        yield Mention(MentionKind.ID, match.start(), match.end(), match[0])
     for match in _TOKEN.finditer(text):
-        if _is_identifier(match[0]):
+        if _is_identifier(match[0]) and not any(match.start() < end and start < match.end() for start, end in taken):
             taken.append(match.span())
             yield Mention(MentionKind.ID, match.start(), match.end(), match[0])
     starts = sorted(taken)
-    for match in (*_NUMBER.finditer(text), *_CHINESE_NUMBER.finditer(text)):
+    for match in (*SPOKEN.finditer(text), *_NUMBER.finditer(text), *_CHINESE_NUMBER.finditer(text)):
+        is_name = match[0][0].isupper() and match.start() > 0 and text[: match.start()].rstrip()[-1:] not in ".!?:"
+        if is_name or (match[0].lower() in _LONELY_NUMBERS and not _unit(text, match)):
+            continue
         if not any(match.start() < end and start < match.end() for start, end in starts):
+            starts.append(match.span())
             yield Mention(MentionKind.NUMBER, match.start(), match.end(), match[0], _unit(text, match))
+
+
+_LONELY_NUMBERS: Final = frozenset({"one", "zero"})
+"""Number words that are mostly something else; they count only before a unit."""
 
 
 def _is_identifier(token: str) -> bool:
     """Tell whether a token names one thing: digits and letters mixed, or more digits than a quantity has."""
     digits = sum(character.isdigit() for character in token)
+    if not digits and token.count("/") == 1 and "-" in token:
+        return True  # such as owner/some-project
     if not digits:
         return False
     if token.isdigit():
         return digits >= 7
+    if _COUNTED.fullmatch(token):  # such as 3-bedroom
+        return False
     unit = token.lstrip("0123456789.")
     if unit.lower() in _UNIT_OF or re.fullmatch(r"[0-9]+(?:st|nd|rd|th)", token.lower()):
         return False
@@ -161,6 +204,22 @@ def _unit(text: str, match: re.Match[str]) -> str:
     if after is not None:
         return _UNIT_OF.get(after["unit"].lower(), "")
     return "money" if match.start() and text[match.start() - 1] in _MONEY_SIGNS else ""
+
+
+def _street_addresses(text: str) -> Iterator[Mention]:
+    for match in _ADDRESS.finditer(text):
+        yield Mention(MentionKind.PLACE, match.start(), match.end(), match[0])
+
+
+_COUNTED_NOUN = re.compile(
+    r"(?<=[0-9一二两三四五六七八九十百\ufffc])[个瓶本件张台份盒袋杯只条双套部支斤箱包罐块](?P<noun>(?![工月小人])[\u4e00-\u9fff]{1,8}?)"
+    r"(?=和|、|，|,|。|加|到|放|以及|与|还|送|寄|给|的|$)"
+)
+
+
+def _counted(text: str) -> Iterator[Mention]:
+    for match in _COUNTED_NOUN.finditer(text):
+        yield Mention(MentionKind.COUNTED, *match.span("noun"), match["noun"])
 
 
 def _names(text: str) -> Iterator[Mention]:
@@ -175,20 +234,37 @@ def _capitalised(text: str) -> Iterator[Mention]:
     for match in _CAPITALISED.finditer(text):
         name, start = match[0], match.start()
         first, _, rest = name.partition(" ")
-        if first.lower() in _NO_NAME_STARTS:
+        is_first = _SENTENCE_START.search(text, max(0, start - 3), start) is not None or start == 0
+        if first.lower() in _NO_NAME_STARTS or (is_first and first.lower() in ORDERS):
             if not rest:
                 continue
             start, name = match.end() - len(rest), rest
-        if name.lower() in TOO_COMMON_NAMES or name.lower() in _NO_NAME_STARTS:
+        elif is_first and not rest and name.lower() not in ENGLISH_PLACES:
             continue
-        yield Mention(_class_by_cue(text, start), start, start + len(name), name)
+        if name.lower() in TOO_COMMON_NAMES or name.lower() in _UNIT_OF or name.lower() in _NO_NAME_STARTS:
+            continue
+        country = _COUNTRY.match(text, start + len(name))
+        if country is not None and country["country"].lower() in ENGLISH_PLACES:
+            name = text[start : country.end()]
+        yield Mention(_class_of_name(text, start, name), start, start + len(name), name)
 
 
+_COUNTRY = re.compile(r", (?P<country>[A-Z][A-Za-z]+)(?![A-Za-z])")
+
+
+_ADDRESS = re.compile(
+    r"(?<![A-Za-z0-9])[0-9]{1,5} (?:[A-Z][A-Za-z]+ ){1,3}"
+    r"(?:Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Way|Square|Court|Place)\b"
+    r"(?:, [A-Z][A-Za-z]+(?: [A-Z][a-z]+)?)?(?:, [A-Z]{2}\b)?"
+)
+_SENTENCE_START = re.compile(r"[.!?:\n]\s{0,2}$")
 _NO_NAME_STARTS: Final = STOP_WORDS | QUESTION_WORDS | READING_WORDS | WRITING_WORDS
 
 
-def _class_by_cue(text: str, start: int) -> MentionKind:
-    """Say what a name is by the word before it; a name without a cue stays a name."""
+def _class_of_name(text: str, start: int, name: str) -> MentionKind:
+    """Say what a name is by itself or by the word before it; a name without a cue stays a name."""
+    if name.lower() in ENGLISH_PLACES or ", " in name:
+        return MentionKind.PLACE
     before = _BEFORE.search(text, max(0, start - 24), start)
     cue = before["cue"].lower() if before else ""
     if cue in PLACE_CUES and cue not in PERSON_CUES:
@@ -199,9 +275,15 @@ def _class_by_cue(text: str, start: int) -> MentionKind:
 
 
 def _chinese_names(text: str) -> Iterator[Mention]:
+    for match in CHINESE_PLACE.finditer(text):
+        yield Mention(MentionKind.PLACE, match.start(), match.end(), match[0])
     for kind, pattern in ((MentionKind.PERSON, _CHINESE_PERSON), (MentionKind.PLACE, _CHINESE_PLACE)):
         for match in pattern.finditer(text):
-            yield Mention(kind, match.start("name"), match.end("name"), match["name"])
+            group = "name" if match["name"] else "other"
+            is_person = kind is MentionKind.PERSON
+            if is_person and not match["stated"] and match[group][0] not in SURNAMES:
+                continue  # after a mere cue only what begins as a name does is one
+            yield Mention(kind, match.start(group), match.end(group), match[group])
 
 
 def _codes(text: str) -> Iterator[Mention]:

@@ -43,22 +43,27 @@ QUESTION_WORDS: Final = _words("what which who whom whose how when where why is 
 
 READING_WORDS: Final = _words(
     """
-    check count describe display fetch find get list look lookup query read retrieve search see show tell track view
+    analyse analyze calculate check compare compute convert count describe determine display estimate evaluate
+    explain fetch find get list look lookup predict query read retrieve search see show summarise summarize
+    tell track translate view
     """
 )
 """English verbs that ask to be told something."""
 
 WRITING_WORDS: Final = _words(
     """
-    add apply approve assign book buy cancel change close create decline delete deliver disable draft edit email enable
-    enrol file forward insert install invite issue mail make modify move notify open order pay place post publish
-    purchase refund register reject remove rename renew reply reschedule reserve schedule send set sign start stop
-    submit subscribe terminate transfer turn unsubscribe update upload withdraw write
+    add apply approve arrange assign book buy cancel change close create decline delete deliver disable draft
+    edit email enable enrol file forward insert install invite issue mail make modify move notify open order
+    pay place post publish purchase refund register reject remove rename renew reply reschedule reserve
+    schedule send set sign start stop submit subscribe terminate transfer turn unsubscribe update upload
+    withdraw write
     """
 )
 """English verbs that ask for something to be changed when they begin a clause."""
 
-CHINESE_READING_WORDS: Final = _phrases("查询|查找|查看|查|搜索|搜一下|看看|看一下|告诉我|列出|显示|了解")
+CHINESE_READING_WORDS: Final = _phrases(
+    "计算|估算|算一下|比较|对比|分析|翻译|查询|查找|查看|查|搜索|搜一下|看看|看一下|告诉我|列出|显示|了解"
+)
 """Chinese verbs that ask to be told something."""
 
 CHINESE_QUESTION_WORDS: Final = _phrases("多少|什么|哪|怎么样|如何|是否|有没有|吗|几点|几个|进度|状态|为何|谁")
@@ -66,8 +71,8 @@ CHINESE_QUESTION_WORDS: Final = _phrases("多少|什么|哪|怎么样|如何|是
 
 CHINESE_WRITING_WORDS: Final = _phrases(
     """
-    预订|预定|预约|订购|下单|购买|提交|申请|新建|创建|发送|发邮件|通知|取消|删除|修改|更新|更改|支付|付款|转账
-    退款|退货|登记|注册|上传|撤销|撤回|批准|开通|关闭|设置
+    预订|预定|预约|订|订购|录入|下单|购买|提交|申请|新建|创建|发送|发邮件|通知|取消|删除|修改|更新|更改|支付|付款|转账
+    退款|退货|登记|注册|上传|撤销|撤回|批准|开通|关闭|设置|安排
     """
 )
 """Chinese verbs that ask for something to be changed."""
@@ -81,24 +86,46 @@ CHANGING_WORDS: Final = _words(
 )
 """The writing verbs that are no nouns as well: a request that begins with one is not served by looking something up."""
 
+GENERIC_WORDS: Final = _words(
+    """
+    access add amount base based book calculate cancel check code compare compute convert cost count create
+    current data date day delete description detail details determine different estimate fetch find first form
+    format function general generate get give given help id identifier include information input item kind
+    large level list lookup make message name new notify number number object obtain one option order output
+    parameter particular perform person place please predict price process provide query quantity rate record
+    register report request result retrieve return search see select send set several show single size specific
+    specified start status submit system text thing time total track two type unit update use user using value
+    various view way what word work year 信息 查询 查找 搜索 获取 数据 数量 名称 编号 类型 日期 时间 结果 根据
+    指定 用户 进行 提供 一个 计算 预订 取消 登记 更新 创建 添加 删除 列表 详情 相关 参数 使用 具体 选择 设置
+    发送 条件 需要 通知 包括 内容 按条 件搜 工作 我们
+    """
+)
+"""Words that tools of every subject use, so that sharing them says little."""
+
 POLITE_OPENINGS: Final = _phrases(
     """
-    please|could you|can you|would you|will you|i want to|i would like to|i'd like to|i need to|help me|let's
+    please|could you|can you|would you|will you|i want to|i want you to|i would like to|i would like you to|i'd like to
+    i'd like you to|i need to|i need you to|help me to|help me|let's|i also need to|i also want to|now|finally
     go ahead and|also|first|and|then
-    请帮我|麻烦你|麻烦|帮我|请你|请|我想要|我想|我要|给我|能不能|能否|可以|先|再|并
+    请帮我|麻烦你|麻烦|帮我|请你|请|我想要|我还想|我想|我要|我需要|给我|能不能|能否|可以|先|再|并|也
     """
 )
 """What may stand before the verb of a request without changing it."""
 
 CLAUSE_CONNECTIVES: Final = _phrases(
     """
-    and then|after that|afterwards|then|finally|next
-    然后|接着|之后再|随后|最后|另外|同时|并且|以及再|顺便|再
+    and then|after that|afterwards|then|finally|next|and also|also|additionally|lastly
+    然后|接着|之后再|之后|随后|最后|另外|此外|还有|同时|并且|以及再|顺便|再|并|也
     """
 )
 """Words that open a further clause after a comma or a blank."""
 
-CHINESE_CLAUSE_VERBS: Final = _phrases("查|看|搜|找|预订|预定|提交|发送|通知|取消|告诉|列出|订|发")
+CHINESE_CLAUSE_VERBS: Final = _phrases(
+    """
+    查|看|搜|找|预订|预定|预约|提交|发送|通知|取消|告诉|列出|订|发|计算|估算|算|登记|录入|比较|对比|翻译|创建|新建|添加|设置|修改
+    更新|删除|推荐|分析|生成|获取|了解|撤销|安排|购买|转换|转|播放|打开|关闭|提醒|记录|评估|预测|检查|确认|制定|提供|统计|规划
+    """
+)
 """Chinese verbs that open a further clause right after a comma."""
 
 FROM_WORDS: Final = _phrases("from|从|自|由|starting|departing|leaving|源")
@@ -116,7 +143,7 @@ CHINESE_PLACE_TAILS: Final = _phrases("的天气|天气|的气温|市")
 PERSON_CUES: Final = _phrases(
     """
     employee|colleague|customer|client|user|named|name is|called|by|for|to|with|of|contact
-    员工|同事|客户|用户|名叫|名为|叫|姓名是|姓名|名字是|联系人|给|找|约
+    患者|病人|学生|老师|医生|顾客|会员|乘客|嘉宾|作者|收件人|员工|同事|客户|用户|名叫|名为|叫|姓名是|姓名|名字是|联系人|给|找|约
     """
 )
 """What stands before the name of a person."""
@@ -131,8 +158,9 @@ PLACE_WORDS: Final = _words(
 
 PERSON_WORDS: Final = _words(
     """
-    name person employee customer recipient contact author artist attendee guest colleague patient
-    姓名 名字 员工 客户 联系人 收件人 参会人
+    name person employee customer recipient contact author artist attendee guest colleague patient owner holder
+    passenger student driver doctor teacher director actor singer player 姓名 名字 员工 客户 联系人 收件人
+    参会人
     """
 )
 """Words by which a parameter says that it takes a person or a named thing."""
@@ -164,16 +192,72 @@ TOO_COMMON_NAMES: Final = _words(
 UNIT_WORDS: Final = {
     "minute": ("minutes", "minute", "mins", "min", "分钟"),
     "hour": ("hours", "hour", "hrs", "小时"),
-    "second": ("seconds", "second", "秒"),
-    "day": ("days", "day", "天"),
+    "second": ("seconds", "second", "secs", "秒"),
+    "day": ("days", "day", "nights", "night", "天", "晚"),
     "week": ("weeks", "week", "周"),
     "month": ("months", "month", "个月"),
     "year": ("years", "year", "年"),
-    "person": ("people", "persons", "person", "guests", "seats", "attendees", "个人", "人", "位"),
+    "age": ("years old", "year old", "age", "岁"),
+    "person": ("people", "persons", "person", "guests", "attendees", "passengers", "adults", "个人", "人", "位", "名"),
+    "seat": ("seats", "seat", "个座位", "座"),
     "percent": ("percent", "%", "％"),
-    "money": ("dollars", "dollar", "yuan", "euros", "usd", "cny", "eur", "元", "块", "美元", "欧元"),
-    "length": ("meters", "metres", "meter", "km", "kilometers", "miles", "米", "公里"),
-    "weight": ("kg", "kilograms", "grams", "pounds", "公斤", "克"),
-    "item": ("units", "pieces", "items", "件", "个", "台", "份"),
-}
+    "money": ("dollars", "dollar", "yuan", "euros", "euro", "usd", "cny", "eur", "pounds sterling", "元", "块", "美元",
+              "欧元", "人民币"),
+    "length": ("meters", "metres", "meter", "metre", "m", "km", "kilometers", "kilometres", "miles", "mile", "cm", "mm",
+               "centimeters", "feet", "foot", "ft", "inches", "inch", "yards", "米", "公里", "千米", "厘米", "毫米",
+               "英里"),
+    "area": ("square meters", "square metres", "square feet", "square kilometers", "sqm", "hectares", "acres", "平方米",
+             "平方公里", "公顷"),
+    "volume": ("liters", "litres", "liter", "ml", "gallons", "cubic meters", "升", "毫升", "立方米"),
+    "weight": ("kg", "kgs", "kilograms", "kilogram", "grams", "gram", "g", "pounds", "lbs", "tons", "公斤", "千克",
+               "克", "吨", "斤"),
+    "speed": ("m/s", "km/h", "mph", "kmh", "meters per second", "kilometers per hour", "miles per hour", "米每秒",
+              "公里每小时"),
+    "power": ("kw", "kilowatts", "watts", "watt", "w", "千瓦", "瓦"),
+    "degree": ("degrees celsius", "degrees fahrenheit", "degrees", "degree", "celsius", "fahrenheit", "°c", "°f", "°",
+               "摄氏度", "华氏度", "度"),
+    "data": ("gb", "mb", "kb", "tb", "gigabytes", "megabytes"),
+    "word": ("words", "word", "字"),
+    "item": ("units", "pieces", "items", "copies", "件", "个", "台", "份", "本", "张", "间", "瓶", "盒", "袋", "杯",
+             "只", "条", "双", "套", "部", "支", "箱", "包", "罐", "块钱"),
+}  # fmt: skip
 """Words after a number, by what they count."""
+
+TIME_WORDS: Final = _words("time hour clock 时间 时刻 钟点")
+"""Words by which a parameter without a format says that it takes a time of day."""
+
+ORDERS: Final = _words(
+    """
+    analyse analyze answer ask calculate choose classify compare compute confirm consider convert determine
+    discover estimate evaluate examine explain explore extract filter forecast generate help identify imagine
+    inquire insert investigate keep let list locate measure need obtain optimize pick plan play predict prepare
+    process provide recommend record remind report request research return save scan select share sort split
+    suggest summarise summarize suppose switch take teach test translate try update use validate verify visit
+    watch what's where's who's write hello hi hey thanks thank i'd i'm i've given assuming using based if when
+    our my also additionally finally next then first
+    """
+)
+"""English words that begin a sentence and are no part of a name."""
+
+CLAUSE_VERBS: Final = _words(
+    """
+    analyse analyze arrange call calculate compare compute confirm convert determine estimate evaluate explain
+    forecast generate give identify inform measure notify play plan predict provide recommend record remind
+    report suggest summarize summarise translate use verify work
+    """
+)
+"""English verbs that open a clause besides those that read and write."""
+
+NEGATIONS: Final = _words("no not without don't dont never exclude excluding non skip disable disabled")
+"""English words that switch off what follows."""
+
+CHINESE_NEGATIONS: Final = _phrases("不需要|不要|不用|不含|不|无需|无|没有|别|非|免|关闭|禁用|取消")
+"""Chinese words that switch off what follows."""
+
+FLAG_FILLERS: Final = _words(
+    """
+    is has have with include included including enable enabled allow allowed should use want need needed
+    require required flag show be add apply whether if true false return do
+    """
+)
+"""Words in the name of a truth value that say nothing about what it is for."""

@@ -29,7 +29,7 @@ def _found(text: str) -> list[tuple[str, str]]:
         ("from March 1, 2026 to March 5, 2026", [("date", "from March 1, 2026 to March 5, 2026")]),
         ("weather in New York", [("place", "New York")]),
         ("查员工王芳的工号", [("person", "王芳")]),
-        ("周五北京", [("date", "周五")]),
+        ("周五北京", [("date", "周五"), ("place", "北京")]),
         ("rate of USD", [("code", "USD")]),
     ],
 )

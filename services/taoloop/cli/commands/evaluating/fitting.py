@@ -1,0 +1,34 @@
+"""`taoloop evaluate fit`: the planner's calibration, fitted on generated cases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def fit(
+    *,
+    out: Annotated[Path, typer.Option(help="Where the data file goes.")],
+    seed: Annotated[int, typer.Option(min=0, help="Of the cases; the same seed gives the same file.")] = 11,
+    count: Annotated[int, typer.Option(min=100, max=100_000, help="How many cases the weights are fitted on.")] = 2500,
+) -> None:
+    """Fit the graph planner's three probabilities on generated cases and write them with where they come from.
+
+    The catalogues that are kept for judging take no part, and nothing but generated cases is read.
+
+    Example: [bold]taoloop evaluate fit --out weights.json[/bold]
+    """
+    import json
+
+    from taoloop.cli.batch.writing import write_whole
+    from taoloop.cli.terminal import output
+    from taoloop.evaluation.planning.fitting import fit as fitted_on
+    from taoloop.evaluation.planning.provenance import generated_cases, with_provenance
+    from taoloop.thought.planners.graph.calibration.model import fitted
+
+    cases = generated_cases(seed, count)
+    document = with_provenance(fitted_on(cases, fitted()), seed, count)
+    write_whole(out, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    output().print(f"fitted on {count} cases, written to {out}", markup=False)

@@ -1,0 +1,27 @@
+"""Prompts as versioned files with hashes, and how the messages for one thought are made of them."""
+
+from taoloop.thought.planners.model.prompts.building import (
+    Prompt,
+    build_prompt,
+    prompt_identity,
+    repair_message,
+)
+from taoloop.thought.planners.model.prompts.prompt_set import (
+    LATEST_VERSION,
+    PromptSet,
+    load_prompts,
+    load_prompts_from,
+    prompt_versions,
+)
+
+__all__ = [
+    "LATEST_VERSION",
+    "Prompt",
+    "PromptSet",
+    "build_prompt",
+    "load_prompts",
+    "load_prompts_from",
+    "prompt_identity",
+    "prompt_versions",
+    "repair_message",
+]
