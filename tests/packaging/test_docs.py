@@ -13,7 +13,7 @@ import typer.main
 
 from taoloop.cli.deployables import settings_classes
 from taoloop.cli.main import app
-from taoloop.cli.settings import CliSettings
+from taoloop.cli.settings import CliSettings, ModelCommandSettings
 from taoloop.core.settings import ServiceSettings, describe
 from tests.packaging import checkout, pages
 
@@ -60,7 +60,7 @@ def tree() -> tuple[str, ...]:
 
 def known_variables() -> set[str]:
     """Return every variable that a process or a command reads."""
-    classes: list[type[ServiceSettings]] = [*settings_classes().values(), CliSettings]
+    classes: list[type[ServiceSettings]] = [*settings_classes().values(), CliSettings, ModelCommandSettings]
     return {row.env for settings_class in classes for row in describe(settings_class)}
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from pydantic_settings import BaseSettings
 
 from taoloop.cli.deployables import settings_classes
-from taoloop.cli.settings import CliSettings
+from taoloop.cli.settings import CliSettings, ModelCommandSettings
 from taoloop.core.errors import ConfigurationError, TaoError, error_classes
 from taoloop.core.faults import FaultCode, FaultStage
 from taoloop.core.settings import SettingRow, describe
@@ -116,7 +116,8 @@ def _default(row: SettingRow) -> str:
 
 
 def _classes() -> Mapping[str, type[BaseSettings]]:
-    return {**{f"taoloop serve {name}": each for name, each in settings_classes().items()}, "commands": CliSettings}
+    served = {f"taoloop serve {name}": each for name, each in settings_classes().items()}
+    return {**served, "commands": CliSettings, "taoloop model": ModelCommandSettings}
 
 
 def _generated(source: str) -> str:

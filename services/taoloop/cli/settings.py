@@ -21,6 +21,8 @@ class CliSettings(ServiceSettings):
 
 
 class ModelCommandSettings(ServiceSettings):
-    """What the commands about models read: the same variables as the thought worker."""
+    """What the commands about models read; no service reads it yet."""
 
-    model: ChatModelSettings = Field(default_factory=ChatModelSettings, description="The planner's language model.")
+    model: ChatModelSettings = Field(
+        default_factory=ChatModelSettings, description="The language model that `taoloop model probe` asks."
+    )

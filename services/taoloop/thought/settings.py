@@ -14,7 +14,6 @@ from taoloop.core.settings import (
     SettingsGroup,
     TelemetrySettings,
 )
-from taoloop.models.settings import ChatModelSettings
 from taoloop.plan.check_context import DEFAULT_LIMITS, PlanLimits
 
 
@@ -66,9 +65,5 @@ class ThoughtWorkerSettings(ServiceSettings):
         default=15.0, description="How long the worker tries to store a reply while the queue is away."
     )
     plan: PlanSettings = Field(default_factory=PlanSettings, description="How large a plan may be.")
-    model: ChatModelSettings = Field(
-        default_factory=ChatModelSettings,
-        description="The language model of the planner; without a `url` there is none.",
-    )
     grpc: GrpcSettings = Field(default_factory=GrpcSettings, description="Channels and servers.")
     redis: RedisSettings = Field(default_factory=RedisSettings, description="Where the queue is.")

@@ -28,6 +28,7 @@ async def test_a_tool_of_another_kind_is_refused() -> None:
         transport = McpClientTransport(cast(Any, None), {}, ConfiguredSecrets({}), links, found, limit_bytes=10)
         with pytest.raises(TransportFault) as caught:
             await transport.attempt(ToolCall(contract=LOOK_UP, arguments={}, timeout_seconds=1.0, thought_id="t"))
+        assert repr(transport) == f"McpClientTransport({links!r})"  # nobody's session was opened
     assert (caught.value.code, caught.value.may_have_left) == (FaultCode.NOT_YET_SUPPORTED, False)
 
 
