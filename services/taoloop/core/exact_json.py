@@ -162,6 +162,7 @@ def equal(left: object, right: object) -> bool:
 
 # A whole string, so that brackets inside it do not count, or one bracket. Possessive: linear on any input.
 _STRING_OR_BRACKET = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{\]}]', re.DOTALL)
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _PLACE = re.compile(r"^(?P<message>.*) at line (?P<line>\d+) column (?P<column>\d+)$", re.DOTALL)
 _EXCERPT_RADIUS = 20
 _ONE_KIND_OF_BRACKET = bytes.maketrans(b"{}", b"[]")
@@ -197,8 +198,10 @@ def _check_depth(data: bytes, decoded: str, max_depth: int) -> None:
 
 
 def _surely_nests_at_most(data: bytes, max_depth: int) -> bool:
-    """Tell whether the brackets close within so many levels; False also where brackets in strings do not match."""
-    brackets = data.translate(_ONE_KIND_OF_BRACKET, _NO_BRACKETS)
+    """Tell whether the brackets outside of strings close within so many levels; False also where they never close."""
+    if data.count(b"[") + data.count(b"{") <= max_depth:
+        return True
+    brackets = _STRING.sub(b"", data).translate(_ONE_KIND_OF_BRACKET, _NO_BRACKETS)
     for _ in range(max_depth):
         if not brackets:
             break

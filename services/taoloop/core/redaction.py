@@ -232,7 +232,7 @@ _BEGINNINGS = (
 )
 
 
-_HINTS = ("eyJ", "AKIA", "ASIA", "AIza", "-----", "k-", "gh", "glpat-", "xox")
+_HINTS = ("eyJ", "AKIA", "ASIA", "AIza", "-----", "k-", "gh", "_pat_", "glpat-", "xox")
 """A part of each beginning; the fewer there are, the less it costs to find none."""
 
 

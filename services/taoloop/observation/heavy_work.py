@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -70,7 +71,7 @@ class HeavyWork:
                 retry_after_seconds=_RETRY_AFTER_SECONDS,
             )
         self._count(1)
-        future = self._threads.submit(work)
+        future = self._threads.submit(copy_context().run, work)  # so that spans and logs keep their trace
         loop = asyncio.get_running_loop()
         future.add_done_callback(lambda done: self._ended(loop, done))
         return await asyncio.wrap_future(future)

@@ -119,13 +119,15 @@ class Observer:
         }
 
     def _checks_of(self, catalogue: Catalogue, name: str) -> ContractChecks | None:
+        if name not in catalogue:
+            return None
+        tool = catalogue.compiled(name)
         known = self._checks.get(name)
-        if known is None and name in catalogue:
+        if known is None or known.contract_digest != tool.contract.digest:
             with self._caches:  # nobody waits here for a contract that is compiled already
                 known = self._checks.get(name)
-                if known is None:
-                    tool, seen = catalogue.compiled(name), self._seen.get(name)
-                    known = self._checks[name] = compile_checks(tool, self._policy.weights, seen)
+                if known is None or known.contract_digest != tool.contract.digest:
+                    known = self._checks[name] = compile_checks(tool, self._policy.weights, self._seen.get(name))
         return known
 
     def _unknown_tool(self, result: ActionResult, catalogue: Catalogue) -> ObservationResult:

@@ -115,7 +115,7 @@ def verdict(
     flaws, hard = _hidden(trail.flaws, source.exposer) if trail.flaws else ((), ())
     is_valid = not hard
     scores = _scores if trail.flaws else _scores_without_flaw
-    stages, certain = scores(passed, tuple(trail.flaws), trail.soft, trail.consistency, trail.note, source.weight)
+    stages, certain = scores(passed, flaws, trail.soft, trail.consistency, trail.note, source.weight)
     fault = None if is_valid else result.fault or fault_of(hard[0])
     shown = _shown(trail.data, source.exposer, projection, presentation.max_exposed_bytes)
     return ObservationResult(

@@ -258,3 +258,20 @@ def test_brackets_inside_strings_are_no_nesting() -> None:
 def test_what_is_no_json_value_is_refused_by_its_type(value: object) -> None:
     with pytest.raises(JsonEncodeError, match=type(value).__name__):
         dumps([value])
+
+
+def test_brackets_in_strings_do_not_hide_deep_nesting() -> None:
+    value: Any = 1
+    for _ in range(150):
+        value = ["]", value, "["]
+
+    with pytest.raises(JsonEncodeError, match="deeper"):
+        dumps(value)
+    with pytest.raises(JsonSyntaxError, match="deeper"):
+        loads('["]",' * 150 + "1" + ',"["]' * 150)
+
+
+def test_many_brackets_that_nest_little_are_read_and_written() -> None:
+    value = [{"at": [index, "}]"]} for index in range(500)]
+
+    assert loads(dumps(value)) == value

@@ -153,7 +153,7 @@ def test_a_long_text_takes_time_in_proportion_to_its_length(piece: str) -> None:
         "pk-abcdefghijklmnop",
         "rk-abcdefghijklmnop",
         *(f"gh{kind}_abcdefghij" for kind in "pousr"),
-        "github_pat_abcdefghij",
+        "github_pat_1234567890",
         "glpat-abcdefghij",
         *(f"xox{kind}-abcdefghij" for kind in "abeprs"),
         "AKIAABCDEFGHIJKLMNOP",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextvars import ContextVar
 
 import pytest
 
@@ -77,3 +78,11 @@ async def test_only_so_many_threads_work_at_a_time() -> None:
     async with heavy_work(HeavyBounds(slots=2, max_waiting=50), telemetry().metrics) as work:
         await asyncio.gather(*(work.run(busy) for _ in range(40)))
     assert 1 <= most <= 2
+
+
+async def test_work_sees_the_context_of_who_asked_so_that_its_spans_keep_their_trace() -> None:
+    asked = ContextVar("asked", default="nobody")
+    asked.set("somebody")
+
+    async with heavy_work(BOUNDS, telemetry().metrics) as work:
+        assert await work.run(asked.get) == "somebody"

@@ -19,7 +19,10 @@ app = typer.Typer(help="Look at the server of a language model.", no_args_is_hel
 
 @app.command("profiles")
 def profiles(*, as_json: JsonOption = False) -> None:
-    """List the profiles that come along, and what each says of a server."""
+    """List the profiles that come along, and what each says of a server.
+
+    Example: [bold]taoloop model profiles[/bold]
+    """
     from rich.table import Table
 
     from taoloop.cli.terminal import print_json, table_output

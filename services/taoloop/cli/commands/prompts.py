@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,25 +56,29 @@ def show(
 def diff(
     left: Annotated[str, typer.Argument(help="A version, or a folder with prompts.")],
     right: Annotated[str, typer.Argument(help="Another one; empty: the latest version.")] = "",
+    *,
+    as_json: JsonOption = False,
 ) -> None:
-    """Show how two versions of the prompts differ, as a unified diff. Exit code 1 when they do."""
-    import difflib
+    """Show how two versions of the prompts differ, as a unified diff. Exit code 1 when they do.
 
-    from taoloop.cli.terminal import ExitCode, output
+    Example: [bold]taoloop prompt diff v1 my-prompts[/bold]
+    """
+    from taoloop.cli.terminal import ExitCode, output, print_json
 
     one, other = _load(left), _load(right)
-    console = output()
-    for name, text in one.texts.items():
-        lines = difflib.unified_diff(
-            text.splitlines(),
-            other.texts[name].splitlines(),
-            f"{one.version}/{name}",
-            f"{other.version}/{name}",
-            lineterm="",
-        )
-        for line in lines:
-            console.out(line, highlight=False)
+    differences = {name: _difference(one, other, name) for name in one.texts}
+    if as_json:
+        print_json({"left": one.digest, "right": other.digest, "files": {**differences}})
+    else:
+        for line in chain.from_iterable(differences.values()):
+            output().out(line, highlight=False)
     raise typer.Exit(ExitCode.OK if one.digest == other.digest else ExitCode.FAILED)
+
+
+def _difference(one: PromptSet, other: PromptSet, name: str) -> list[JsonValue]:
+    before, after = one.texts[name].splitlines(), other.texts[name].splitlines()
+    names = (f"{one.version}/{name}", f"{other.version}/{name}")
+    return [*difflib.unified_diff(before, after, *names, lineterm="")]
 
 
 def _load(name: str) -> PromptSet:

@@ -112,9 +112,18 @@ class Exposer:
         failure = found.failure
         actual = self.redactor.excerpt(failure.actual, failure.pointer)
         expected = self.redactor.excerpt(failure.expected, "")
-        if actual is failure.actual and expected is failure.expected:
+        pointer = self.redactor.mask_text(failure.pointer)
+        # The readings of a value that must not be shown are the value in other forms.
+        candidates = self.redactor.mask_texts(found.candidates) if actual is failure.actual else ()
+        if (actual, expected, pointer, candidates) == (
+            failure.actual,
+            failure.expected,
+            failure.pointer,
+            found.candidates,
+        ):
             return found
-        return replace(found, failure=replace(failure, actual=actual, expected=expected))
+        shown = replace(failure, actual=actual, expected=expected, pointer=pointer)
+        return replace(found, failure=shown, candidates=candidates)
 
     def _named(self, places: Sequence[str]) -> tuple[str, ...]:
         return self.redactor.mask_texts(places[:MAX_LISTED])

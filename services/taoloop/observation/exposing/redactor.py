@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Final
 
 from taoloop.core import pointers
@@ -21,6 +22,9 @@ REDACTED: Final = "<REDACTED>"
 
 _MIN_DIGITS: Final = 10**6
 """Smallest integer that may be a number of a person; the kinds have seven digits and more."""
+_MOST_BITS: Final = 128
+_MOST_DIGITS: Final = 38
+"""Longer numbers are none of the kinds."""
 # Every number of a person has seven digits on end, with a space, a hyphen or a bracket in between.
 _NUMBER: Final = re.compile(r"[0-9](?:[ .()-]{0,2}[0-9]){6}")
 _CUT: Final = "…"
@@ -124,7 +128,9 @@ class Redactor:
                 pending += each
                 size += 2 + len(each)
             elif isinstance(each, int) and not isinstance(each, bool):
-                size += each.bit_length() // 3 + 2 if each < _MIN_DIGITS or not self._masks else max_bytes + 1
+                size += max_bytes + 1 if self._searched(each) else each.bit_length() // 3 + 2
+            elif isinstance(each, Decimal) and self._searched(each):
+                size += max_bytes + 1
             else:
                 size += 6 if each is None or isinstance(each, bool) else len(str(each))
             if size > max_bytes:
@@ -169,6 +175,8 @@ class Redactor:
         tokens = _tokens(pointer)
         if any(overlap(place, tokens) or is_above(place, tokens) for place in self._places):
             return REDACTED
+        if tokens and self._is_secret(tokens[-1], value):
+            return MASK
         below = [place[len(tokens) :] for place in self._places if is_above(tokens, place)]
         if isinstance(value, str) and value.endswith(_CUT):
             return REDACTED if below else self._cut(value)
@@ -185,8 +193,8 @@ class Redactor:
             return self._members(value, fields, path, walk)
         if isinstance(value, list):
             return self._items(value, fields, path, walk)
-        if isinstance(value, int) and not isinstance(value, bool):
-            return self._integer(value, path, walk)
+        if isinstance(value, int | Decimal) and not isinstance(value, bool):
+            return self._number(value, path, walk)
         walk.bytes_bound += 6 if value is None or isinstance(value, bool) else len(str(value)) + 1
         return value
 
@@ -198,18 +206,31 @@ class Redactor:
         walk.bytes_bound += 6 * len(masked) + 3
         return masked
 
-    def _integer(self, value: int, path: Path, walk: _Walk) -> JsonValue:
-        if (
-            self._masks and value >= _MIN_DIGITS and value.bit_length() < 128
-        ):  # 20 digits and more are none of the kinds
-            text = str(value)
+    def _number(self, value: int | Decimal, path: Path, walk: _Walk) -> JsonValue:
+        text = self._searched(value)
+        if text:
             masked = self.mask_text(text)
             if masked != text:
                 walk.places.append(path)
                 walk.bytes_bound += 6 * len(masked) + 3
                 return masked
-        walk.bytes_bound += value.bit_length() // 3 + 3
+        walk.bytes_bound += value.bit_length() // 3 + 3 if isinstance(value, int) else len(str(value)) + 1
         return value
+
+    def _searched(self, number: int | Decimal) -> str:
+        """Return the text in which a number is searched, without a fraction of zeros; empty where nothing can be found.
+
+        A kind of personal data is a whole number of seven digits at least, and shorter than 39; a pattern of the
+        contract's own may be any number.
+        """
+        if not self._masks:
+            return ""
+        if isinstance(number, Decimal):
+            if number.adjusted() > _MOST_DIGITS or number != number.to_integral_value():
+                return str(number) if self._has_own else ""
+            number = int(number)
+        is_searched = self._has_own or (number >= _MIN_DIGITS and number.bit_length() < _MOST_BITS)
+        return str(number) if is_searched else ""
 
     def _members(
         self, value: dict[str, JsonValue], fields: PlaceTree | None, path: Path, walk: _Walk
@@ -259,7 +280,7 @@ class Redactor:
         """Return a member's name masked, and told apart from other masked ones."""
         masked = self.mask_text(key)
         name, number = masked, 1
-        while masked != key and name in shown:
+        while name in shown:
             number += 1
             name = f"{masked}_{number}"
         return name

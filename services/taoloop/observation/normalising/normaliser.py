@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from taoloop.core.exact_json import ABSENT, Json, JsonValue
+from taoloop.core.exact_json import ABSENT, Json, JsonEncodeError, JsonValue, dumps
 from taoloop.observation.normalising.change import MAX_FLAWS, Change, Found, no_place
 from taoloop.observation.normalising.draft import Draft
 from taoloop.observation.normalising.member_changes import split
@@ -28,9 +28,10 @@ class Normaliser:
         pick: What of the body stays where it is; None for all of it.
     """
 
-    __slots__ = ("_groups", "_is_grouped", "_moves", "_only", "_pick", "_readings", "_taken", "_targets")
+    __slots__ = ("_deepens", "_groups", "_is_grouped", "_moves", "_only", "_pick", "_readings", "_taken", "_targets")
 
     def __init__(self, changes: Sequence[Change], pick: PlaceTree | None) -> None:
+        self._deepens: Final = any(len(change.to) > len(change.field) for change in changes)
         # What is picked is chosen between taking out and putting in, which changes of whole objects do at once.
         self._groups, others = split(changes) if pick is None else ((), tuple(changes))
         self._is_grouped: Final = pick is None and not others
@@ -57,6 +58,12 @@ class Normaliser:
         A field that the body does not have is left out, and null stays null: whether they may be missing is for the
         schema to say. The body itself is not changed, and what does not change is shared with it.
         """
+        data, outcome = self._applied(body)
+        if self._deepens and data is not ABSENT and not _is_writable(data):
+            return ABSENT, Outcome(flaws=(no_place(()),))
+        return data, outcome
+
+    def _applied(self, body: JsonValue) -> tuple[Json, Outcome]:
         found = Found()
         if self._only is not None:
             made = self._only.made(body, found)
@@ -136,6 +143,15 @@ class _Reading:
         new = self.change.converted(value, path, found)
         if not found.refused and (self.is_taken or new is not value):
             found.values.append((to, new))
+
+
+def _is_writable(data: JsonValue) -> bool:
+    """Tell whether the data has a JSON text: a rule may have moved something deep to a place that is deeper still."""
+    try:
+        dumps(data)
+    except JsonEncodeError:
+        return False
+    return True
 
 
 def _target(change: Change, path: Path) -> Path:

@@ -143,6 +143,8 @@ class CompiledRule:
         """Judge the data; never raises."""
         if self.reads_beyond_range(data):
             return OUT_OF_RANGE
+        if data.inexact and self.plain is not None and isinstance(data.value, dict) and self.plain(data.value) is True:
+            return PASSED
         meter().start()
         try:
             if self.surely.evaluate_data_str(data.handle) == "true":
@@ -168,8 +170,13 @@ class CompiledRule:
             raise ArithmeticError(failed_with(exc.error_type, str(exc), exc.operator).cause) from exc
 
     def reads_beyond_range(self, data: RuleData) -> bool:
-        """Tell whether the verdict would hang on a number that the engine does not read exactly."""
-        return bool(data.inexact) and any(read.covers(path) for read in self._reads for path in data.inexact)
+        """Tell whether the verdict would hang on a number that the engine does not read exactly.
+
+        What a plain form surely passes does not hang on the engine at all, with or without other rules beside it.
+        """
+        if not data.inexact or not any(read.covers(path) for read in self._reads for path in data.inexact):
+            return False
+        return self.plain is None or not isinstance(data.value, dict) or self.plain(data.value) is not True
 
     def hanging(self, data: RuleData) -> RuleOutcome:
         """Return the outcome where neither a pass nor a failure is sure, with the operands that it hangs on."""

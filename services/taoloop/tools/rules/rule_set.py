@@ -12,7 +12,6 @@ from taoloop.tools.rules import plain
 from taoloop.tools.rules.coercion import TOO_MUCH_TEXT
 from taoloop.tools.rules.compiled import (
     FAILED,
-    OUT_OF_RANGE,
     PASSED,
     CompiledRule,
     RuleData,
@@ -75,7 +74,7 @@ class RuleSet:
         if not data.inexact:
             return tuple(outcomes)
         return tuple(
-            OUT_OF_RANGE if rule.reads_beyond_range(data) else outcome
+            outcome if outcome is PASSED and not rule.reads_beyond_range(data) else rule.verdict(data)
             for rule, outcome in zip(self.rules, outcomes, strict=True)
         )
 

@@ -42,3 +42,13 @@ def test_a_rule_that_spends_its_budget_leaves_the_others_theirs() -> None:
 
 def test_an_empty_set_says_nothing() -> None:
     assert RuleSet([]).verdicts(RuleData({})) == ()
+
+
+def test_a_rule_says_the_same_alone_and_beside_others_where_a_number_is_beyond_the_range() -> None:
+    either = CompiledRule.compile({"or": [{"===": [{"var": "s"}, "ok"]}, {">": [{"var": "n"}, 5]}]})
+    other = CompiledRule.compile({">": [{"+": [{"var": "k"}, 0]}, 0]})
+    for text, verdict in (("ok", Verdict.PASS), ("no", Verdict.ERROR)):
+        data = RuleData({"s": text, "n": 2**70, "k": 1})
+
+        assert either.verdict(data).verdict is verdict
+        assert [said.verdict for said in RuleSet([either, other]).verdicts(data)] == [verdict, Verdict.PASS]

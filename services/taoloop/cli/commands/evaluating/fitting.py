@@ -7,12 +7,15 @@ from typing import Annotated
 
 import typer
 
+from taoloop.cli.options import JsonOption
+
 
 def fit(
     *,
     out: Annotated[Path, typer.Option(help="Where the data file goes.")],
     seed: Annotated[int, typer.Option(min=0, help="Of the cases; the same seed gives the same file.")] = 11,
     count: Annotated[int, typer.Option(min=100, max=100_000, help="How many cases the weights are fitted on.")] = 2500,
+    as_json: JsonOption = False,
 ) -> None:
     """Fit the graph planner's three probabilities on generated cases and write them with where they come from.
 
@@ -23,7 +26,7 @@ def fit(
     import json
 
     from taoloop.cli.batch.writing import write_whole
-    from taoloop.cli.terminal import output
+    from taoloop.cli.terminal import output, print_json
     from taoloop.evaluation.planning.fitting import fit as fitted_on
     from taoloop.evaluation.planning.provenance import generated_cases, with_provenance
     from taoloop.thought.planners.graph.calibration.model import fitted
@@ -31,4 +34,7 @@ def fit(
     cases = generated_cases(seed, count)
     document = with_provenance(fitted_on(cases, fitted()), seed, count)
     write_whole(out, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
-    output().print(f"fitted on {count} cases, written to {out}", markup=False)
+    if as_json:
+        print_json({"cases": count, "seed": seed, "out": str(out)})
+    else:
+        output().print(f"fitted on {count} cases, written to {out}", markup=False)

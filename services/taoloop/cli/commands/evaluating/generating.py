@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from taoloop.cli.options import JsonOption
+
 
 class Subjects(StrEnum):
     """Which generated catalogues are drawn from."""
@@ -25,6 +27,7 @@ def generate(
     subjects: Annotated[
         Subjects, typer.Option(help="Whether the catalogues that take no part in fitting are drawn from.")
     ] = Subjects.ALL,
+    as_json: JsonOption = False,
 ) -> None:
     """Make planning cases in English and Chinese from some 40 catalogues, with the decision that is right.
 
@@ -33,11 +36,14 @@ def generate(
     Example: [bold]taoloop evaluate generate --seed 7 --count 5000 --out cases.jsonl[/bold]
     """
     from taoloop.cli.batch.writing import write_whole
-    from taoloop.cli.terminal import output
+    from taoloop.cli.terminal import output, print_json
     from taoloop.core.exact_json import dumps
     from taoloop.evaluation.planning.generating.cases import generate as generated
 
     chosen = {Subjects.ALL: None, Subjects.FITTED: False, Subjects.HELD_OUT: True}[subjects]
     records = list(generated(seed, count, is_held_out=chosen))
     write_whole(out, "".join(dumps(record) + "\n" for record in records))
-    output().print(f"{len(records)} cases written to {out}", markup=False)
+    if as_json:
+        print_json({"cases": len(records), "seed": seed, "out": str(out)})
+    else:
+        output().print(f"{len(records)} cases written to {out}", markup=False)
