@@ -61,6 +61,17 @@ async def test_an_intent_that_never_left_may_be_given_up(ledger: EffectLedger) -
     assert (await ledger.plan(INTENT)).is_new
 
 
+async def test_what_another_step_planned_and_gave_up_is_planned_anew_under_its_own_key(ledger: EffectLedger) -> None:
+    await ledger.plan(replace(INTENT, idempotency_key="k1"))
+    other = replace(INTENT, step_id="2.t1", iteration=2, request_id="q2", idempotency_key="k2")
+    claim = await ledger.plan(other)
+    assert (claim.is_new, claim.is_ours, claim.entry.effect.step_id) == (False, True, "1.t1")
+    assert await ledger.finish(claim.entry.effect.effect_id, EffectState.FAILED, "", has_left=False)
+    anew = await ledger.plan(other)
+    effect = (await ledger.get("acme", anew.entry.effect.effect_id)).effect
+    assert (anew.is_new, effect.step_id, effect.iteration, effect.idempotency_key) == (True, "2.t1", 2, "k2")
+
+
 @pytest.mark.parametrize(
     "other",
     [

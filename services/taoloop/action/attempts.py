@@ -116,11 +116,15 @@ class AttemptLoop:
         permit = self._admitted(call, guards)
         if isinstance(permit, Fault):
             return permit
-        series.permit, limiter = permit, guards.limiter
+        series.permit, limiter, has_waited = permit, guards.limiter, False
         try:
             if limiter is not None and not limiter.take():
                 await limiter.acquire(call.deadline)
+                has_waited = True
             try:
+                forbidden = self._forbidden(call, guards) if has_waited else None
+                if forbidden is not None:  # meanwhile
+                    return forbidden
                 wanted = _wanted(call, len(series.attempts))
                 start, began = self._clock.now(), self._clock.monotonic()
                 try:
@@ -143,16 +147,25 @@ class AttemptLoop:
 
     def _admitted(self, call: CheckedCall, guards: ToolGuards) -> Permit | Fault | None:
         """Return the breaker's leave for one attempt, None where there is no breaker, or what forbids the attempt."""
+        forbidden = self._forbidden(call, guards)
+        if forbidden is not None:
+            return forbidden
+        now = self._clock.monotonic()
+        permit = guards.admit(now)
+        if isinstance(permit, Refusal):
+            return faulting.breaker_open(call.tool.contract.name, permit.retry_at - now)
+        return permit
+
+    def _forbidden(self, call: CheckedCall, guards: ToolGuards) -> Fault | None:
+        """Return why no attempt may begin now, whatever the breaker says: no time is left, or the tool is off."""
         tool = call.tool.contract.name
         if call.deadline.is_expired:
             return faulting.no_time()
         off = None if self._switches is None else self._switches(tool)
-        if off is not None:
-            guards.switched_off()
-            return faulting.switched_off(tool, off.reason)
-        now = self._clock.monotonic()
-        permit = guards.admit(now)
-        return faulting.breaker_open(tool, permit.retry_at - now) if isinstance(permit, Refusal) else permit
+        if off is None:
+            return None
+        guards.switched_off()
+        return faulting.switched_off(tool, off.reason)
 
     def _ended(self, series: _Series, got: Reply | TransportFault, start: datetime, began: float) -> None:
         """Tell the breaker of an attempt, and count it if it was made."""

@@ -87,7 +87,8 @@ def judge_reply(
     if known is not None:
         seconds = retry_after_seconds(reply.retry_after, now) if known.retriable else None
         known = pointed(replace(known, retry_after_seconds=seconds), tool.contract, reply.status_code, body)
-        return Verdict(known, failure_of(known, str(reply.status_code), is_declared=True), is_certain=True)
+        failure = failure_of(known, str(reply.status_code), is_declared=True)
+        return Verdict(known, failure, is_certain=not reply.is_aftermath)
     fault = None if 200 <= reply.status_code < 300 else status_fault(reply, now)
     if reply.failure:
         # Whether a tool that failed had changed something first is more than its protocol says.
@@ -96,7 +97,7 @@ def judge_reply(
     if fault is None:
         return None
     fault = pointed(fault, tool.contract, reply.status_code, body)
-    return Verdict(fault, failure_of(fault, str(reply.status_code)), is_certain=is_refusal(reply.status_code))
+    return Verdict(fault, failure_of(fault, str(reply.status_code)), is_certain=_was_refused(reply))
 
 
 def judge_malformed(message: str) -> Verdict:
@@ -114,7 +115,7 @@ def judge_empty() -> Verdict:
 def judge_absence(error: TransportFault) -> Verdict:
     """Return the verdict on an attempt that brought no whole answer."""
     fault = transport_fault(error)
-    was_refused = error.received is not None and is_refusal(error.received.status_code)
+    was_refused = error.received is not None and _was_refused(error.received)
     failure = failure_of(fault, _KINDS.get(error.code, ""), may_have_left=error.may_have_left)
     is_certain = not error.may_have_left or was_refused or error.code in _ENDED_JOBS
     return Verdict(fault, failure, is_certain=is_certain)
@@ -200,6 +201,11 @@ def is_refusal(status_code: int) -> bool:
     5xx does not say so: a gateway sends it too when it lost the tool in the middle. 408 neither.
     """
     return 400 <= status_code < 500 and status_code != 408
+
+
+def _was_refused(reply: Reply) -> bool:
+    """Tell whether an answer refuses the request itself, not what came after it."""
+    return is_refusal(reply.status_code) and not reply.is_aftermath
 
 
 def no_time() -> Fault:

@@ -74,6 +74,8 @@ class Reply:
     """The job that is not over yet; only with the status 202."""
     failure: str = ""
     """One sentence, redacted, when the tool said in its own way that it failed; empty when only the status says so."""
+    is_aftermath: bool = False
+    """Whether it came behind a redirect with which the tool may have carried the request out: no refusal of that."""
 
 
 class TransportFault(Exception):

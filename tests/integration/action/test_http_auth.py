@@ -20,6 +20,7 @@ from taoloop.tools.contract import (
     KeyLocation,
     KeyPlace,
     OAuth2ClientCredentials,
+    Redirects,
 )
 from taoloop.tools.signature import Effect
 from tests.integration.action.http_calls import call, contract, fault_of, server, transport
@@ -138,6 +139,24 @@ async def test_a_refused_access_token_is_renewed_once(effect: Effect) -> None:
         company.accepts_from = 99
         assert (await under_test.attempt(call(tool))).status_code == 401
     assert (len(company.requests), len(company.token_requests)) == (4, 3)
+
+
+async def test_a_token_that_is_refused_behind_a_redirect_is_renewed_for_the_next_call_alone() -> None:
+    company = Company()
+
+    async def handle(request: web.Request) -> web.Response:
+        if request.path != "/to":
+            return await company(request)
+        company.requests.append(request)
+        return web.Response(status=303, headers={"Location": "/oauth"})
+
+    company.accepts_from = 2
+    tool = contract("/to", "POST", auth=OAUTH, redirects=Redirects.SAME_ORIGIN, effect=Effect.WRITE)
+    async with server(handle) as url, transport({"things": url, "auth": url}, SECRETS) as under_test:
+        assert (await under_test.attempt(call(tool))).status_code == 401
+        assert [request.method for request in company.requests] == ["POST", "GET"]
+        assert (await under_test.attempt(call(tool))).status_code == 200
+    assert len(company.token_requests) == 2
 
 
 async def test_the_same_token_again_is_not_sent_again() -> None:

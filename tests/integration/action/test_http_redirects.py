@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import logging
+from datetime import UTC, datetime
 
 import pytest
 from aiohttp import web
 
+from taoloop.action import faulting
 from taoloop.action.egress.rules import EgressRules
 from taoloop.action.transports.egress_guard import Egress
 from taoloop.core.faults import FaultCode
+from taoloop.tools.compiled import CompiledTool
 from taoloop.tools.contract import ApiKeyAuth, KeyPlace, Redirects
 from taoloop.tools.signature import Effect
 from tests.integration.action.http_calls import call, contract, fault_of, server, transport
+from tests.integration.action.test_egress import Names
 from tests.unit.action.contracts import telemetry
 
 AUTH = ApiKeyAuth(location=KeyPlace.HEADER, name="X-Company-Key", secret="KEY")
@@ -113,3 +117,59 @@ async def test_a_circle_ends() -> None:
         fault = await fault_of(under_test, call(tool))
     assert fault.message == "A redirect was not followed: there were more than 5."
     assert len(there.requests) == 6
+
+
+@pytest.mark.parametrize(
+    ("redirect", "method", "status", "is_certain"),
+    [
+        (301, "POST", 403, False),
+        (302, "POST", 404, False),
+        (303, "POST", 404, False),
+        (303, "POST", 409, False),  # which the contract's errors name
+        (303, "PUT", 429, False),
+        (307, "POST", 404, True),
+        (308, "POST", 409, True),
+    ],
+)
+async def test_a_refusal_behind_a_redirect_says_nothing_of_a_write_that_was_made_before_it(
+    redirect: int, method: str, status: int, *, is_certain: bool
+) -> None:
+    async def handle(request: web.Request) -> web.Response:
+        if request.path == "/end":
+            return web.json_response({}, status=status)
+        return web.Response(status=redirect, headers={"Location": "/end"})
+
+    tool = contract("/to", method, redirects=Redirects.SAME_ORIGIN, effect=Effect.WRITE)
+    async with server(handle) as url, transport(url) as under_test:
+        reply = await under_test.attempt(call(tool, a=1))
+    verdict = faulting.judge_reply(CompiledTool.compile(tool), reply, {}, datetime(2026, 3, 1, tzinfo=UTC))
+    assert verdict is not None
+    assert (reply.status_code, verdict.is_certain) == (status, is_certain)
+    assert verdict.failure.is_declared is (status == 409)
+
+
+async def test_a_broken_refusal_behind_a_redirect_says_no_more() -> None:
+    async def handle(request: web.Request) -> web.Response:
+        if request.path == "/end":
+            return web.Response(status=404, body=b"no gzip", headers={"Content-Encoding": "gzip"})
+        return web.Response(status=303, headers={"Location": "/end"})
+
+    tool = contract("/to", "POST", redirects=Redirects.SAME_ORIGIN, effect=Effect.WRITE)
+    async with server(handle) as url, transport(url) as under_test:
+        fault = await fault_of(under_test, call(tool))
+    assert fault.received is not None
+    assert fault.received.status_code == 404
+    assert not faulting.judge_absence(fault).is_certain
+
+
+async def test_a_redirect_to_a_name_that_leads_to_private_space_comes_after_the_request() -> None:
+    there, seen = Redirecting("http://cdn.example.com/end", status=303), telemetry()
+    tool = contract("/to", "POST", redirects=Redirects.ANY_ORIGIN, effect=Effect.WRITE)
+    egress = Egress(resolver=Names(("10.1.2.3",)))
+    async with server(there) as url, transport(url, egress=egress, seen=seen) as under_test:
+        fault = await fault_of(under_test, call(tool))
+    assert (fault.code, fault.may_have_left) == (FaultCode.REDIRECT_FORBIDDEN, True)
+    assert fault.message.startswith("A redirect was not followed: The tool must not be called there: 10.1.2.3")
+    assert not faulting.judge_absence(fault).is_certain
+    assert len(there.requests) == 1
+    assert 'refused_total{reason="redirect_forbidden",tool="look_up"} 1.0' in seen.metrics.exposition()

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
+from typing import Any
 
 import aiohttp
 import pytest
+import trustme
 
 from taoloop.action.ports import TransportFault
 from taoloop.action.transports.egress_guard import Egress
 from taoloop.action.transports.http.failures import Progress
-from taoloop.action.transports.http.pools import PooledCall, ToolPool, ToolPools
+from taoloop.action.transports.http.pools import PooledCall, TlsIdentity, ToolPool, ToolPools
 from taoloop.action.transports.http.wire import sent
+from taoloop.action.transports.http_request import HttpRequest
 from taoloop.core.faults import FaultCode
 from taoloop.core.telemetry.metrics import Metrics
 from taoloop.tools.contract import Pool
 from taoloop.tools.signature import Effect
-from tests.integration.action.http_calls import call, contract, transport
+from tests.integration.action.http_calls import call, contract, fault_of, transport
 from tests.integration.action.raw_server import RawServer, answer, raw_server, says
 
 HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
@@ -67,6 +71,73 @@ async def test_what_the_caller_has_given_up_is_not_sent_on() -> None:
         reads.set()
         await asyncio.wait_for(ended.wait(), 10.0)
         assert len(received) < length
+
+
+@pytest.mark.parametrize("is_tls", [False, True])
+async def test_a_connection_whose_request_was_answered_before_it_was_read_is_not_kept(*, is_tls: bool) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
+        head = await reader.readuntil(b"\r\n\r\n")
+        writer.write(answer(status="200 OK" if b"Content-Length: 0" in head else "413 Content Too Large"))
+        try:
+            await writer.drain()
+            await ended.wait()
+        except ConnectionError:
+            pass
+        finally:
+            writer.transport.abort()
+
+    ended, writers, authority = asyncio.Event(), list[asyncio.StreamWriter](), trustme.CA()
+    context, trusted = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), ssl.create_default_context()
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    authority.configure_trust(trusted)
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context if is_tls else None)
+    url = f"{'https' if is_tls else 'http'}://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with server, transport(url) as under_test:
+        pool = await under_test.pools.of_tool("look_up", None, TlsIdentity("", trusted))
+        route = pool.admit(url, is_base=True)
+        progress = Progress()
+        for text, status in (("x" * 20_000_000, 413), ("", 200)):
+            request = HttpRequest(method="POST", url=url, headers={}, body=text.encode())
+            async with asyncio.timeout(5.0):
+                await under_test.send(pool, route, request, progress, 1_000)
+            assert (progress.status_code, progress.reused_connection) == (status, False)
+        ended.set()
+        for writer in writers:
+            await writer.wait_closed()
+    assert len(writers) == 2
+
+
+async def test_what_a_server_says_before_it_is_asked_is_nobody_s_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    received, accepted, ended = bytearray(), 0, asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal accepted
+        accepted += 1
+        writer.write(answer(b'{"of":"nobody"}'))
+        received.extend(await reader.read())
+        writer.close()
+        await writer.wait_closed()
+        ended.set()
+
+    create = aiohttp.TCPConnector._create_connection
+
+    async def create_slowly(connector: aiohttp.TCPConnector, *args: Any) -> Any:
+        protocol = await create(connector, *args)
+        async with asyncio.timeout(5.0):
+            while not protocol._tail:  # noqa: ASYNC110 - nothing tells when it has arrived
+                await asyncio.sleep(0)
+        return protocol
+
+    monkeypatch.setattr(aiohttp.TCPConnector, "_create_connection", create_slowly)
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    tool = contract(method="POST", effect=Effect.WRITE)
+    async with server, transport(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}") as under_test:
+        fault = await fault_of(under_test, call(tool))
+        assert under_test.pools.pools["look_up"].busy == 0
+        await asyncio.wait_for(ended.wait(), 5.0)
+    assert (fault.code, fault.may_have_left, fault.is_retriable) == (FaultCode.TOOL_UNREACHABLE, False, True)
+    assert (accepted, bytes(received)) == (1, b"")
 
 
 async def test_a_connection_that_closed_before_the_request_takes_none() -> None:

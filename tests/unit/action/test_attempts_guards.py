@@ -190,3 +190,23 @@ async def test_another_contract_under_the_same_name_gets_new_guards() -> None:
     assert bench.guards.of(bench.tool.contract) is bench.guards.of(bench.tool.contract)
     assert bench.guards.of(contract(limiter=Limiter(in_flight=1))) is not bench.guards.of(contract())
     assert "Breaker(open until 30)" in repr(bench.guards)
+
+
+async def test_who_waited_for_a_slot_asks_the_switch_again() -> None:
+    off: list[SwitchedOff] = []
+    waiting = contract(limiter=Limiter(in_flight=1, queue=1, max_wait_seconds=9.0), breaker=ROW)
+    bench = LoopBench(waiting, switches=lambda _tool: off[0] if off else None, patient=True)
+    gate = Gate()
+    bench.transport.then(gate)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(bench.run())
+        await gate.entered.wait()
+        late = group.create_task(bench.run())
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert "1 of 1 waiting" in repr(bench.loop)
+        off.append(SwitchedOff("stop"))
+        gate.open.set()
+    assert ended(late.result()) == (ActionStatus.REJECTED, FaultCode.TOOL_SWITCHED_OFF)
+    assert late.result().attempts == ()
+    assert "Limiter(0 of 1 in flight" in repr(bench.loop)

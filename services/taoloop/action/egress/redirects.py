@@ -12,6 +12,9 @@ MAX_REDIRECTS: Final = 5
 
 REDIRECT_STATUSES: Final = frozenset({301, 302, 303, 307, 308})
 
+REPEATING_STATUSES: Final = frozenset({307, 308})
+"""Redirects of a request that is still to be made; with another one the server may have carried it out already."""
+
 HARMLESS_HEADERS: Final = frozenset({"accept", "accept-encoding", "accept-language", "user-agent"})
 """What another origin may see; a list of the dangerous ones would miss the next header that somebody invents."""
 

@@ -50,6 +50,7 @@ class Batches(Generic[ItemT, ResultT]):
         self._most = most
         self._waiting: deque[_Place[ItemT, ResultT]] = deque()
         self._worker: asyncio.Task[None] | None = None
+        self._alone: set[asyncio.Task[Sequence[ResultT]]] = set()
 
     async def do(self, item: ItemT) -> ResultT:
         """Do an item, together with those that wait, and return its result; whatever `work` raises alone is raised."""
@@ -59,12 +60,15 @@ class Batches(Generic[ItemT, ResultT]):
         if place.was_alone:
             raise place.error
         # Not in the queue: with a store that is away each would wait for the ones before it.
-        return (await asyncio.shield(self._work([item])))[0]
+        task = asyncio.create_task(self._work([item]), name="batches-alone")  # noqa: TID251 - see drained
+        self._alone.add(task)
+        task.add_done_callback(self._alone.discard)
+        return (await asyncio.shield(task))[0]
 
     async def drained(self) -> None:
         """Wait until nothing is done and nobody waits."""
-        while self._worker is not None:
-            await asyncio.wait([self._worker])
+        while tasks := {*self._alone, *([] if self._worker is None else [self._worker])}:
+            await asyncio.wait(tasks)
 
     async def _done(self, place: _Place[ItemT, ResultT]) -> _Place[ItemT, ResultT]:
         self._waiting.append(place)

@@ -17,6 +17,7 @@ from taoloop.action.result_text import request_digest, result_from_text, result_
 from taoloop.core.calls import CallContext
 from taoloop.core.clock import Clock
 from taoloop.core.errors import BackendUnavailable, RunConflict
+from taoloop.core.exact_json import ABSENT, JsonEncodeError
 from taoloop.core.faults import FaultCode
 from taoloop.core.logs import EventLog
 from taoloop.core.telemetry import names
@@ -111,6 +112,9 @@ class WriteGuard:
         pause = FIRST_PAUSE_SECONDS
         while True:
             claim = await self._patiently(call, lambda: self._ledger.plan(_intent(call)))
+            if self._may_go_on(claim) and not claim.is_new and not _is_same_step(call, claim):
+                # Planned by another step and not made: whoever looks it up would ask with the other step's key.
+                self._never_left.add(claim.entry.effect.effect_id)
             if self._may_go_on(claim):
                 result = await self._made(call, claim.entry.effect.effect_id, attempt)
             else:
@@ -196,7 +200,7 @@ class WriteGuard:
             # which the next sight of it reads as unknown.
             await asyncio.shield(self._finish(None, effect_id, EffectState.UNKNOWN, ""))
             raise
-        state, text = _STATES[result.status], result_to_text(result)
+        state, text = _STATES[result.status], _text(result)
         await asyncio.shield(self._finish(call, effect_id, state, text, has_left=_has_left(result)))
         return result
 
@@ -243,8 +247,7 @@ class WriteGuard:
         if effect.effect_id in self._never_left and effect.effect_id not in self._in_progress:
             await self._give_up(effect.effect_id)
             return None
-        is_same_step = (effect.step_id, effect.iteration) == (call.request.step_id, call.request.iteration)
-        if not is_same_step:
+        if not _is_same_step(call, claim):
             return _rejected(call, effect.effect_id, f"step {effect.step_id} made the same write; it is {effect.state}")
         if effect.state is EffectState.RECONCILED:
             return _rejected(call, effect.effect_id, f"{effect.resolved_by} settled that the write took place")
@@ -284,6 +287,22 @@ def _intent(call: WriteCall) -> EffectIntent:
         idempotency_key=call.idempotency_key,
         arguments_text=call.arguments_text,
     )
+
+
+def _is_same_step(call: WriteCall, claim: Claim) -> bool:
+    effect = claim.entry.effect
+    return (effect.step_id, effect.iteration) == (call.request.step_id, call.request.iteration)
+
+
+def _text(result: ActionResult) -> str:
+    """Return the envelope for the ledger, without a payload that cannot be written; empty if nothing of it can be."""
+    body = replace(result.body, truncated=True) if result.body is not None else None
+    for envelope in (result, replace(result, parsed=ABSENT, raw=None, body=body)):
+        try:
+            return result_to_text(envelope)
+        except JsonEncodeError:
+            _log.warning("effect_result_not_written", effect_id=result.effect_id)
+    return ""
 
 
 def _has_left(result: ActionResult) -> bool:

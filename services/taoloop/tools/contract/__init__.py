@@ -42,6 +42,7 @@ from taoloop.tools.contract.tool import (
     ToolContract,
 )
 from taoloop.tools.contract.transports import (
+    RESERVED_HEADERS,
     ApiKeyAuth,
     Auth,
     BasicAuth,
@@ -69,6 +70,7 @@ __all__ = [
     "DEFAULT_RETRY_ON",
     "DEFAULT_TIMEOUT_SECONDS",
     "MAX_STAND_INS",
+    "RESERVED_HEADERS",
     "RETRY_CONDITIONS",
     "UNTRUSTED_WEIGHT",
     "ApiKeyAuth",

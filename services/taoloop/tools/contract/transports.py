@@ -5,8 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from taoloop.core.exact_json import ABSENT, Json, JsonValue
+
+RESERVED_HEADERS: Final = frozenset(
+    {
+        "connection",
+        "content-length",
+        "host",
+        "keep-alive",
+        "te",
+        "traceparent",
+        "tracestate",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "x-request-id",
+        "x-trace-id",
+    }
+)
+"""Headers, in lower case, that a transport writes itself: what a contract says in one of them would be lost."""
 
 
 class KeyPlace(StrEnum):

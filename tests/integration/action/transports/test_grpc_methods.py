@@ -295,6 +295,25 @@ async def test_a_reflection_that_fails_leaves_the_method_uncalled(code: grpc.Sta
         assert server.requests == []
 
 
+@pytest.mark.parametrize("times", [1, 2])
+async def test_a_reflection_that_breaks_is_asked_once_more(times: int) -> None:
+    asked = 0
+
+    async def breaks(context: Any) -> None:
+        nonlocal asked
+        asked += 1
+        if asked <= times:
+            await context.abort(grpc.StatusCode.INTERNAL, "the stream broke")
+
+    async with orders_server(reflection=breaks) as server, opened(at(server)) as transport:
+        if times == 1:
+            assert (await attempted(transport, tool())).status_code == 200
+        else:
+            with pytest.raises(TransportFault, match="INTERNAL"):
+                await attempted(transport, tool())
+    assert asked == 2
+
+
 async def test_a_channel_that_is_closed_under_a_call_is_an_answer_and_no_cancellation() -> None:
     began = asyncio.Event()
 

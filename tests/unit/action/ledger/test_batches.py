@@ -124,3 +124,28 @@ async def test_drained_waits_for_what_nobody_waits_for() -> None:
         await settled()
         assert not draining.done()
         doubler.gate.set()
+
+
+async def test_drained_waits_for_those_that_try_alone() -> None:
+    done: list[int] = []
+    gate = asyncio.Event()
+
+    async def work(items: Sequence[int]) -> Sequence[int]:
+        if len(items) > 1:
+            raise ValueError(items)
+        await gate.wait()
+        done.extend(items)
+        return items
+
+    batches = Batches(work)
+    async with asyncio.TaskGroup() as group:
+        first, second = [group.create_task(batches.do(item)) for item in (1, 2)]
+        await settled()
+        first.cancel()
+        draining = group.create_task(batches.drained())
+        await settled()
+        assert not draining.done()
+        gate.set()
+        await draining
+        assert done == [1, 2]
+    assert second.result() == 2

@@ -92,7 +92,11 @@ class Links:
             if transport.descriptor_set is not None:
                 files = files_of_set(await self._read(transport.descriptor_set))
             else:
-                found = await link.channel.files(transport.method.partition("/")[0], metadata)
+                service = transport.method.partition("/")[0]
+                found = await link.channel.files(service, metadata)
+                if isinstance(found, ForeignStatus) and found.code == "INTERNAL":
+                    # The library says so of a stream that broke on the way, too; asking again is a read.
+                    found = await link.channel.files(service, metadata)
                 if isinstance(found, ForeignStatus):
                     raise _unreflected(found)
                 files = found

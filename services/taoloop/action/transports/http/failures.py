@@ -43,6 +43,8 @@ class Progress:
     retry_after: str = ""
     location: str = ""
     received: bytes | bytearray = b""
+    is_aftermath: bool = False
+    """See `Reply`; true of every answer to come."""
 
     def reply(self) -> Reply:
         """Return what arrived."""
@@ -52,6 +54,7 @@ class Progress:
             body=bytes(self.received),
             retry_after=self.retry_after,
             reused_connection=self.reused_connection,
+            is_aftermath=self.is_aftermath,
         )
 
     def begin_hop(self) -> None:
@@ -92,7 +95,12 @@ def translated(progress: Progress) -> Iterator[None]:
 def fault_of(error: Exception, progress: Progress) -> TransportFault:
     """Return a failure of aiohttp as a fault."""
     if isinstance(error, aiohttp.ClientConnectorError) and isinstance(error.os_error, EgressForbidden):
-        return egress_fault(error.os_error.reason)
+        fault = egress_fault(error.os_error.reason)
+        if not progress.has_connection:
+            return fault
+        # A redirect led there: the request before it was made.
+        message = f"A redirect was not followed: {fault.message}"
+        return progress.fault(FaultCode.REDIRECT_FORBIDDEN, message)
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return progress.fault(FaultCode.TOOL_UNREACHABLE, f"The server is not trusted: {_certificate_cause(error)}.")
     if isinstance(error, aiohttp.ClientSSLError | ssl.SSLError):

@@ -306,6 +306,8 @@ class _CountingConnector(aiohttp.TCPConnector):
         connection = await super().connect(req, traces, timeout)
         while _has_spoken(connection):
             connection.close()
+            if call.has_new_connection:
+                raise aiohttp.ClientConnectionError("the server spoke first")
             connection = await super().connect(req, traces, timeout)
         call.progress.is_queued = False
         call.progress.reused_connection = not call.has_new_connection
@@ -323,4 +325,5 @@ class _CountingConnector(aiohttp.TCPConnector):
 def _has_spoken(connection: aiohttp.connector.Connection) -> bool:
     """Tell whether the server said something before it was asked: the next answer would be that."""
     protocol = connection._protocol  # noqa: SLF001 - asked once a call: without the library's ways to it
-    return protocol is not None and bool(protocol._buffer)  # noqa: SLF001
+    # Answers that were parsed, or what came before there was a parser, as on a new connection.
+    return protocol is not None and bool(protocol._buffer or protocol._tail)  # noqa: SLF001

@@ -13,7 +13,13 @@ from aiohttp.http import RawResponseMessage
 from aiohttp.http_exceptions import HttpProcessingError
 from opentelemetry.trace import Span, SpanKind
 
-from taoloop.action.egress.redirects import MAX_REDIRECTS, REDIRECT_STATUSES, Hop, redirect_decision
+from taoloop.action.egress.redirects import (
+    MAX_REDIRECTS,
+    REDIRECT_STATUSES,
+    REPEATING_STATUSES,
+    Hop,
+    redirect_decision,
+)
 from taoloop.action.ports import Reply, SecretSource, ToolCall, TransportFault
 from taoloop.action.settings import ToolHttpSettings
 from taoloop.action.transports.egress_guard import Egress
@@ -27,7 +33,7 @@ from taoloop.action.transports.http.pools import PooledCall, ToolPool, ToolPools
 from taoloop.action.transports.http.preparing import Prepared, prepare, request_of
 from taoloop.action.transports.http.sending import read_body, took_whole
 from taoloop.action.transports.http.time_limits import TimeLimits
-from taoloop.action.transports.http.wire import HeadLimits, Route, drop, is_interim, sent
+from taoloop.action.transports.http.wire import HeadLimits, Route, drop, is_interim, sent, spare
 from taoloop.action.transports.http_request import (
     HttpRequest,
 )
@@ -162,8 +168,8 @@ class AiohttpTransport:
             first = await channel.authorise()
             exchange = _Exchange(self, call, http.redirects, channel.pool, progress)
             reply = await exchange.run(first.applied(request))
-            if reply.status_code != 401 or not channel.forget(first):
-                return reply
+            if reply.status_code != 401 or not channel.forget(first) or exchange.has_followed:
+                return reply  # behind a redirect, 401 is no answer to the request: that may have been carried out
             second = await channel.authorise()
             return await exchange.run(second.applied(request)) if second.token != first.token else reply
 
@@ -230,7 +236,7 @@ class AiohttpTransport:
                 if failure is not None:
                     raise failure from exc
                 raise
-            connection.release()
+            spare(connection, request.body, message.code)
 
     def _failure(self, error: BaseException, pool: ToolPool, progress: Progress) -> TransportFault | None:
         """Count what broke an exchange; return its fault where the answer itself is at fault."""
@@ -274,7 +280,11 @@ async def http_transport(
 
 
 class _Exchange:
-    """One request with the redirects that its contract lets it follow."""
+    """One request with the redirects that its contract lets it follow.
+
+    Attributes:
+        has_followed: Whether there was one.
+    """
 
     def __init__(
         self, transport: AiohttpTransport, call: ToolCall, redirects: Redirects, pool: ToolPool, progress: Progress
@@ -284,6 +294,7 @@ class _Exchange:
         self._redirects = redirects
         self._pool = pool
         self._progress = progress
+        self.has_followed = False
 
     async def run(self, request: HttpRequest) -> Reply:
         """Return the answer that is no redirect, or any answer when none is followed."""
@@ -296,6 +307,8 @@ class _Exchange:
             if not is_redirect:
                 return progress.reply()
             request, pool, route = self._next(request, pool)
+            self.has_followed = True
+            progress.is_aftermath = progress.is_aftermath or progress.status_code not in REPEATING_STATUSES
         raise self._forbidden(f"there were more than {MAX_REDIRECTS}")
 
     def _next(self, request: HttpRequest, pool: ToolPool) -> tuple[HttpRequest, ToolPool, Route]:

@@ -98,6 +98,31 @@ def drop(connection: aiohttp.connector.Connection) -> None:
     connection.close()
 
 
+def spare(connection: aiohttp.connector.Connection, body: bytes | None, status_code: int) -> None:
+    """Keep a connection whose answer was read to its end, unless the rest of its request stands before the next one.
+
+    Args:
+        connection: The connection.
+        body: That of the request.
+        status_code: That of the answer, which may have come before the request was read.
+    """
+    transport = connection.transport
+    if transport is None or not _holds_back(transport, body, status_code):
+        connection.release()
+        return
+    transport.abort()
+    connection.close()
+
+
+def _holds_back(transport: asyncio.Transport, body: bytes | None, status_code: int) -> bool:
+    if transport.get_write_buffer_size():
+        return True
+    if body is None or len(body) <= _ONE_WRITE_BYTES or 200 <= status_code < 300:
+        return False
+    # What TLS has handed on is counted nowhere: a long request that was refused may be on its way still.
+    return transport.get_extra_info("sslcontext") is not None
+
+
 def sent(
     connection: aiohttp.connector.Connection,
     method: str,

@@ -9,6 +9,7 @@ from typing import Any
 from taoloop.core import pointers
 from taoloop.core.exact_json import JsonValue
 from taoloop.tools import placeholders
+from taoloop.tools.contract import RESERVED_HEADERS
 from taoloop.tools.rules import CompiledRule, RuleRefused
 from taoloop.tools.schema_paths import types_at
 
@@ -68,6 +69,13 @@ def unknown_base(name: str, pointer: str) -> ContractFault:
     """Return the fault of a base that the catalogue does not have."""
     cause = f"the catalogue has no base {name!r}"
     return ContractFault(pointer, "UNKNOWN_BASE", cause, f"Add {name} to spec.bases of catalogue.yaml.")
+
+
+def reserved_header_faults(name: str, pointer: str) -> Iterator[ContractFault]:
+    """Yield why a header cannot carry a key: the transport would write over it."""
+    if name.lower() in RESERVED_HEADERS:
+        cause = f"the header {name} is the transport's own, and a key in it would be overwritten"
+        yield ContractFault(pointer, "RESERVED_HEADER", cause, "Use the header in which the server expects the key.")
 
 
 def dotted(name: str) -> str:

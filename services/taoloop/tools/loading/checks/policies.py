@@ -19,7 +19,7 @@ from taoloop.tools.contract import (
     ToolContract,
     WindowBreaker,
 )
-from taoloop.tools.loading.checks.faults import ContractFault, rule_faults
+from taoloop.tools.loading.checks.faults import ContractFault, reserved_header_faults, rule_faults
 from taoloop.tools.loading.policy_document import RETRY_ALIASES, ROW_FIELDS, WINDOW_FIELDS
 from taoloop.tools.signature import Effect
 
@@ -53,6 +53,8 @@ def _idempotency_faults(contract: ToolContract) -> Iterator[ContractFault]:
     elif key.location not in _KEY_PLACES.get(type(request), frozenset()):
         cause = f"this transport cannot carry a key in its {key.location}"
         yield ContractFault(pointer, "IDEMPOTENCY", cause, "Remove it: a repeat is forbidden then.")
+    if key.location is KeyLocation.HEADER:
+        yield from reserved_header_faults(key.name, pointer + "/name")
     if contract.effect is Effect.READ:
         cause = "the effect is read, and a read needs no key"
         yield ContractFault(pointer, "IDEMPOTENCY", cause, "Check the effect, or remove the key.", is_warning=True)

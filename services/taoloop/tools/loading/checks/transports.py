@@ -19,7 +19,7 @@ from taoloop.tools.contract import (
     OAuth2ClientCredentials,
     ToolContract,
 )
-from taoloop.tools.loading.checks.faults import ContractFault, base_faults, unknown_base
+from taoloop.tools.loading.checks.faults import ContractFault, base_faults, reserved_header_faults, unknown_base
 from taoloop.tools.loading.checks.requests import requests_of
 
 
@@ -40,6 +40,8 @@ def transport_faults(contract: ToolContract, bases: Collection[str]) -> Iterator
 
 
 def _auth_faults(auth: Auth | None, pointer: str, bases: Collection[str]) -> Iterator[ContractFault]:
+    if isinstance(auth, ApiKeyAuth) and auth.location is KeyPlace.HEADER:
+        yield from reserved_header_faults(auth.name, pointer + "/api_key/name")
     if not isinstance(auth, OAuth2ClientCredentials):
         return
     place = pointer + "/oauth2/token_url"
@@ -112,6 +114,8 @@ def _grpc_faults(grpc: GrpcTransport, bases: Collection[str]) -> Iterator[Contra
     if is_query or isinstance(grpc.auth, OAuth2ClientCredentials):
         cause = "gRPC has no place for credentials of this kind"
         yield ContractFault(pointer + "/auth", "GRPC_AUTH", cause, "Use bearer, basic, a header's key or mutual_tls.")
+    else:
+        yield from _auth_faults(grpc.auth, pointer + "/auth", bases)
     if grpc.descriptor_set is not None:
         path = PurePosixPath(grpc.descriptor_set)
         if path.is_absolute() or ".." in path.parts:

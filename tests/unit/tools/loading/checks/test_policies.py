@@ -131,3 +131,9 @@ def test_an_outward_read_without_anything_in_its_place_is_a_warning(
     tmp_path: Path, changes: dict[str, Any], codes: list[str]
 ) -> None:
     assert [code for code, _ in found(tmp_path, document(spec__reach="outward", **changes))] == codes
+
+
+@pytest.mark.parametrize("name", ["X-Request-ID", "x-request-id", "X-Trace-ID", "TraceParent", "tracestate", "Host"])
+def test_a_header_that_the_transport_writes_itself_carries_no_idempotency_key(tmp_path: Path, name: str) -> None:
+    contract = writing(spec__idempotency={"in": "header", "name": name})
+    assert found(tmp_path, contract) == [("RESERVED_HEADER", "/spec/idempotency/name")]

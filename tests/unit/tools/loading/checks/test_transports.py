@@ -232,3 +232,20 @@ def test_credentials_that_grpc_has_no_place_for_are_found(tmp_path: Path, auth: 
 def test_an_entry_point_can_be_named(tmp_path: Path) -> None:
     for entry_point in ("find_order", "shop.orders:find", "shop.orders:Orders.find"):
         assert errors(tmp_path, document(spec__transport={"python": {"entry_point": entry_point}})) == []
+
+
+@pytest.mark.parametrize(
+    ("place", "transport"),
+    [
+        ("http", {"method": "GET", "url": "{{base.orders}}/{order_id}"}),
+        ("mcp/server", {"server": {"url": "{{base.orders}}/mcp"}, "tool": "search"}),
+        ("grpc", {"base": "orders", "method": "shop.v1.Orders/Get"}),
+    ],
+)
+def test_a_header_that_the_transport_writes_itself_carries_no_credentials(
+    tmp_path: Path, place: str, transport: dict[str, Any]
+) -> None:
+    auth: Any = {"api_key": {"in": "header", "name": "X-Request-Id", "secret": "KEY"}}
+    whole: Any = pointers.assign({place.partition("/")[0]: transport}, f"/{place}/auth", auth)
+    expected = ("RESERVED_HEADER", f"/spec/transport/{place}/auth/api_key/name")
+    assert expected in errors(tmp_path, document(spec__transport=whole))
