@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from taoloop.core.exact_json import JsonValue
+from taoloop.core.exact_json import ABSENT, Json, JsonValue
 
 _BAD_ESCAPE = re.compile(r"~(?![01])")
 _INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
@@ -79,6 +79,20 @@ def lookup(value: JsonValue, pointer: str) -> JsonValue:
     for token in parse(pointer):
         value = _child(value, token, pointer)
     return value
+
+
+def find(value: Json, pointer: str) -> Json:
+    """Return what stands at the pointer, `ABSENT` where nothing does.
+
+    Raises:
+        PointerSyntaxError: The text is not a pointer.
+    """
+    if value is ABSENT:
+        return ABSENT
+    try:
+        return lookup(value, pointer)
+    except PointerNotFound:
+        return ABSENT
 
 
 def assign(value: JsonValue, pointer: str, new: JsonValue) -> JsonValue:

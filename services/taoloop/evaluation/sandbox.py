@@ -8,7 +8,6 @@ from enum import StrEnum
 
 from taoloop.core import pointers
 from taoloop.core.exact_json import ABSENT, Absent, Json, JsonValue, dumps, equal
-from taoloop.core.pointers import PointerNotFound
 from taoloop.plan.answering import CheckAnswerRequest, CheckAnswerResponse, Evidence
 from taoloop.plan.check import check_plan
 from taoloop.plan.check_context import CheckContext
@@ -222,7 +221,7 @@ def _reference_facts(step: PlanStep, binding: Binding, exposed: Json) -> Iterato
     for source in _references(binding):
         if source.step_id != STEP_ID:
             continue
-        value = _at(exposed, source.pointer)
+        value = pointers.find(exposed, source.pointer)
         place = source.pointer or "/"
         what = f"{step.tool}{binding.pointer}"
         if isinstance(value, Absent):
@@ -266,15 +265,6 @@ def _place_of(value: Json, name: str, at: str = "") -> str | None:
     else:
         return None
     return next((place for place in found if place is not None), None)
-
-
-def _at(value: Json, pointer: str) -> Json:
-    if isinstance(value, Absent):
-        return ABSENT
-    try:
-        return pointers.lookup(value, pointer)
-    except PointerNotFound:
-        return ABSENT
 
 
 def _short(value: JsonValue) -> str:

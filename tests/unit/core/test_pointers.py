@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taoloop.core.exact_json import JsonValue
-from taoloop.core.pointers import PointerNotFound, PointerSyntaxError, assign, join, lookup, parse
+from taoloop.core.exact_json import ABSENT, JsonValue
+from taoloop.core.pointers import PointerNotFound, PointerSyntaxError, assign, find, join, lookup, parse
 
 RFC_DOCUMENT: JsonValue = {
     "foo": ["bar", "baz"], "": 0, "a/b": 1, "c%d": 2, "e^f": 3, "g|h": 4, "i\\j": 5, 'k"l': 6, " ": 7, "m~n": 8,
@@ -73,3 +73,11 @@ def test_assign_refuses_places_that_cannot_be(pointer: str) -> None:
     with pytest.raises(PointerNotFound):
         assign(value, pointer, 0)
     assert value == {"a": [1], "b": "text"}
+
+
+def test_what_is_not_there_is_found_absent_and_null_is_there() -> None:
+    assert find({"a": [None]}, "/a/0") is None
+    assert find({"a": [None]}, "/a/1") is ABSENT
+    assert find(ABSENT, "/a") is ABSENT
+    with pytest.raises(PointerSyntaxError):
+        find({}, "a")

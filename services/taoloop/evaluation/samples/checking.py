@@ -11,7 +11,6 @@ from typing import Final
 from taoloop.core import pointers
 from taoloop.core.exact_json import ABSENT, Absent, Json, JsonValue, dumps, equal
 from taoloop.core.faults import FaultCode
-from taoloop.core.pointers import PointerNotFound
 from taoloop.evaluation.samples.exchanges import Exchange, RecordedObserver
 from taoloop.evaluation.samples.explaining import RULE_STAGES, ExplainedRule, explained_rules, operands, path_read
 from taoloop.plan.observing import CheckFailure, ObservationResult
@@ -199,7 +198,7 @@ def _data_faults(
     contract: ToolContract, wanted: Mapping[str, JsonValue], verdict: ObservationResult, file: str
 ) -> Iterator[SampleFinding]:
     for pointer, value in wanted.items():
-        actual = _at(verdict.data, pointer)
+        actual = pointers.find(verdict.data, pointer)
         if isinstance(actual, Absent) or not equal(actual, value):
             found = "nothing" if isinstance(actual, Absent) else dumps(actual)
             cause = f"the data has {found} at {pointer or '(root)'}, not {dumps(value)}"
@@ -297,15 +296,6 @@ def _finding(  # noqa: PLR0913 - the fields of one finding, each by its name
 ) -> SampleFinding:
     finding = Finding(severity=severity, code=code, file=file, pointer=pointer, cause=cause, remedy=remedy)
     return SampleFinding(finding=finding, tool=contract.name, stage=stage, rule=rule, expected=expected, actual=actual)
-
-
-def _at(data: Json, pointer: str) -> Json:
-    if isinstance(data, Absent):
-        return ABSENT
-    try:
-        return pointers.lookup(data, pointer)
-    except PointerNotFound:
-        return ABSENT
 
 
 def _body(exchange: Exchange) -> JsonValue:

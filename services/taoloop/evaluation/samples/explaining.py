@@ -8,7 +8,6 @@ from typing import Final
 
 from taoloop.core import pointers
 from taoloop.core.exact_json import ABSENT, Absent, Json, JsonEncodeError, JsonValue, dumps
-from taoloop.core.pointers import PointerNotFound
 from taoloop.observation.stages.relevance import RelevanceCheck
 from taoloop.plan.observing import ObservationResult, ObserveRequest, StageScore
 from taoloop.tools.compiled import CompiledTool
@@ -191,8 +190,8 @@ def _normalisers(tool: CompiledTool, body: Json, verdict: ObservationResult) -> 
                 field=field,
                 to=to,
                 how=how(rule),
-                before=_at(body, field),
-                after=_at(verdict.data, to),
+                before=pointers.find(body, field),
+                after=pointers.find(verdict.data, to),
                 refusal=refused.get(field, ""),
             )
 
@@ -238,12 +237,3 @@ def _places(value: JsonValue, tokens: tuple[str, ...], at: str = "") -> Iterator
 def _filled(pointer: str, stars: tuple[str, ...]) -> str:
     left = iter(stars)
     return pointers.join(*(next(left, part) if part == "*" else part for part in pointers.parse(pointer)))
-
-
-def _at(value: Json, pointer: str) -> Json:
-    if isinstance(value, Absent):
-        return ABSENT
-    try:
-        return pointers.lookup(value, pointer)
-    except PointerNotFound:
-        return ABSENT

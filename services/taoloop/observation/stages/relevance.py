@@ -9,7 +9,6 @@ from typing import Final, Self
 from taoloop.core import pointers
 from taoloop.core.exact_json import ABSENT, Json, JsonValue
 from taoloop.core.faults import FaultCode
-from taoloop.core.pointers import PointerNotFound
 from taoloop.observation.stages.model import Outcome, Stage, flaw
 from taoloop.plan.observing import CheckVerdict
 from taoloop.tools.contract import MinScore, Take
@@ -74,7 +73,7 @@ class RelevanceCheck:
 
         A hit without a number as its score is not relevant: nothing says that it is.
         """
-        hits = _at(body, self.to_hits)
+        hits = pointers.find(body, pointers.join(*self.to_hits))
         scored = _scored(hits, self.to_score)
         kept = [hit for hit in scored if hit[0] >= self.lowest]
         if not kept:
@@ -109,20 +108,14 @@ class RelevanceCheck:
         return Relevant(ABSENT, Outcome(flaws=(found,)))
 
 
-def _at(value: JsonValue, tokens: tuple[str, ...]) -> Json:
-    try:
-        return pointers.lookup(value, pointers.join(*tokens))
-    except PointerNotFound:
-        return ABSENT
-
-
 def _scored(hits: Json, to_score: tuple[str, ...]) -> list[_Hit]:
     keyed: list[tuple[str | int, JsonValue]] = []
     if isinstance(hits, list):
         keyed = list(enumerate(hits))
     elif isinstance(hits, dict):
         keyed = list(hits.items())
-    scored = [(_at(hit, to_score), key) for key, hit in keyed]
+    to_score_pointer = pointers.join(*to_score)
+    scored = [(pointers.find(hit, to_score_pointer), key) for key, hit in keyed]
     return [
         (score, key)
         for score, key in scored
