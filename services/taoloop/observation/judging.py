@@ -107,24 +107,26 @@ def _judge_body(judgement: Judgement, trail: Trail) -> None:
     is_accepted_null = body is None and checks.accepts_empty
     if not is_accepted_null and not trail.add(check_schema(checks.schema, body)):
         return None
-    relevant = _relevant(judgement, trail, body)
+    relevant, kept = _relevant(judgement, trail, body)
     if relevant is ABSENT:
         return None
     data, normalised = (relevant, _UNCHANGED) if checks.normaliser is None else checks.normaliser.apply(relevant)
+    if kept and normalised.flaws and checks.relevance is not None:
+        normalised = checks.relevance.in_body(normalised, kept)
     if not trail.add(normalised) or data is ABSENT:
         return None
     trail.data = data
     return _judge_data(judgement, trail, data, scope)
 
 
-def _relevant(judgement: Judgement, trail: Trail, body: JsonValue) -> Json:
-    """Return the body with the hits that count; absent when it should have some and has none."""
+def _relevant(judgement: Judgement, trail: Trail, body: JsonValue) -> tuple[Json, tuple[int, ...]]:
+    """Return the body with the hits that count, absent when it should have some and has none, and where they stood."""
     relevance = judgement.checks.relevance
     if relevance is None or body is None:
-        return body
+        return body, ()
     relevant = relevance.check(body)
     trail.note = relevant.note
-    return relevant.body if trail.add(relevant.outcome) else ABSENT
+    return (relevant.body if trail.add(relevant.outcome) else ABSENT), relevant.kept
 
 
 def _judge_data(judgement: Judgement, trail: Trail, data: JsonValue, scope: RuleScope) -> None:

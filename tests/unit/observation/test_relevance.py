@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from taoloop.core.exact_json import ABSENT, loads
 from taoloop.core.faults import FaultCode
-from taoloop.tools.contract import MinScore, NormaliseRule, Observe, Take, ToolContract
+from taoloop.tools.contract import MinScore, NormaliseAs, NormaliseRule, Observe, Take, ToolContract
 from tests.unit.observation.contracts import bare, observed
 
 
@@ -135,3 +135,15 @@ def test_a_score_of_thousands_of_digits_is_quoted_in_part() -> None:
     assert bad.fault is not None
     assert len(bad.fault.message) < 200
     assert len(bad.fault.candidates[0]) < 50
+
+
+def test_a_refusal_in_a_kept_hit_names_its_place_in_the_body() -> None:
+    observe = Observe(
+        min_score=MinScore(field="/hits/*/score", min=Decimal("0.6")),
+        normalise=(NormaliseRule(field="/hits/*/day", to="/hits/*/day", convert=NormaliseAs.DATE),),
+    )
+    body = {"hits": [{"score": Decimal("0.1"), "day": "2026-01-01"}, {"score": Decimal("0.9"), "day": "junk"}]}
+
+    verdict = observed(body, bare(observe=observe))
+
+    assert [failure.pointer for failure in verdict.failures] == ["/hits/1/day"]

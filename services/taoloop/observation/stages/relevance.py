@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final, Self
 
 from taoloop.core import pointers
 from taoloop.core.exact_json import ABSENT, Json, JsonValue
 from taoloop.core.faults import FaultCode
-from taoloop.observation.stages.model import Outcome, Stage, flaw
+from taoloop.observation.stages.model import Flaw, Outcome, Stage, flaw
 from taoloop.plan.observing import CheckVerdict
 from taoloop.tools.contract import MinScore, Take
 
@@ -31,11 +32,13 @@ class Relevant:
         body: The body with the hits that are kept; absent where none is relevant.
         outcome: What the check said.
         note: How the hits were chosen, for whoever reads the confidence.
+        kept: Where the kept hits of a list stand in the body.
     """
 
     body: Json
     outcome: Outcome
     note: str = ""
+    kept: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,20 @@ class RelevanceCheck:
         chosen = {key for _, key in kept}
         shown = "the best alone" if self.is_best_only else f"{len(kept)}"
         note = f"{shown} of {_count(hits)} hits kept, best score {_shown(best)}, lowest that counts {self.lowest}"
-        return Relevant(_with(body, self.to_hits, _only(hits, chosen)), _RELEVANT, note)
+        places = tuple(sorted(key for key in chosen if isinstance(key, int)))
+        return Relevant(_with(body, self.to_hits, _only(hits, chosen)), _RELEVANT, note, places)
+
+    def in_body(self, outcome: Outcome, kept: Sequence[int]) -> Outcome:
+        """Return what was found in the hits that were kept with the places that they have in the body."""
+        return replace(outcome, flaws=tuple(self._in_body(found, kept) for found in outcome.flaws))
+
+    def _in_body(self, found: Flaw, kept: Sequence[int]) -> Flaw:
+        tokens, depth = pointers.parse(found.failure.pointer), len(self.to_hits)
+        index = tokens[depth] if tokens[:depth] == self.to_hits and len(tokens) > depth else ""
+        if not index.isdecimal() or int(index) >= len(kept):
+            return found
+        place = pointers.join(*self.to_hits, kept[int(index)], *tokens[depth + 1 :])
+        return replace(found, failure=replace(found.failure, pointer=place))
 
     def _nothing(self, hits: Json, scored: list[_Hit]) -> Relevant:
         best = sorted((score for score, _ in scored), reverse=True)[:_MAX_CANDIDATES]
