@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from random import Random
+from typing import Final
 
 from taoloop.action import faulting
 from taoloop.action.faulting import Verdict
@@ -14,7 +15,7 @@ from taoloop.action.outcomes import CheckedCall, Outcome
 from taoloop.action.payload import Payload, read_payload
 from taoloop.action.policies.breaker import Permit, Refusal
 from taoloop.action.policies.guards import Guards, ToolGuards
-from taoloop.action.policies.limiter import Shed
+from taoloop.action.policies.limiter import Limiter, Shed
 from taoloop.action.policies.retry import Moment, Pause, Stop, StopReason
 from taoloop.action.ports import Reply, ToolCall, Transport, TransportFault
 from taoloop.action.transports.jobs.handles import ticket_to_json
@@ -29,6 +30,9 @@ _log = EventLog(__name__)
 
 _NOT_MADE = frozenset({FaultCode.INVALID_PARAMETER, FaultCode.NOT_YET_SUPPORTED, FaultCode.EGRESS_FORBIDDEN})
 """Faults with which a transport says that it made no attempt, because the call may not be made as it is."""
+
+
+_NOT_YET: Final = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,10 @@ class _Series:
     call: CheckedCall
     guards: ToolGuards
     began: float
+    start: datetime = _NOT_YET
+    """When the attempt that is made began, aware."""
+    started: float = 0.0
+    """The same in monotonic seconds."""
     attempts: list[Attempt] = field(default_factory=list)
     pause_seconds: float | None = None
     """The pause before the attempt that comes next."""
@@ -94,100 +102,112 @@ class AttemptLoop:
     async def run(self, call: CheckedCall) -> Outcome:
         """Make the call until it is answered or given up; whatever happens is one outcome."""
         guards = self._guards.of(call.tool.contract)
+        limiter = guards.limiter
         series = _Series(call, guards, self._clock.monotonic())
-        while True:
-            limit = await self._guarded(series)
-            if limit is not None:
-                return self._finished(series, _limited(series, limit))
-            assert series.outcome is not None
-            if series.verdict is None:
-                guards.retry.budget.succeeded()
-                return self._finished(series, series.outcome)
-            decision = self._decision(series, series.verdict)
-            if isinstance(decision, Stop):
-                return self._finished(series, self._stopped(series, series.outcome, decision.reason))
-            guards.repeated(decision)
-            series.pause_seconds = decision.seconds
-            await self._clock.sleep(decision.seconds)
-
-    async def _guarded(self, series: _Series) -> Fault | None:
-        """Make one attempt, or return the fault of the limit that forbids it."""
-        call, guards = series.call, series.guards
-        permit = self._admitted(call, guards)
-        if isinstance(permit, Fault):
-            return permit
-        series.permit, limiter, has_waited = permit, guards.limiter, False
         try:
-            if limiter is not None and not limiter.take():
-                await limiter.acquire(call.deadline)
-                has_waited = True
-            try:
-                forbidden = self._forbidden(call, guards) if has_waited else None
-                if forbidden is not None:  # meanwhile
-                    return forbidden
-                wanted = _wanted(call, len(series.attempts))
-                start, began = self._clock.now(), self._clock.monotonic()
+            while True:
+                limit = self._admitted(series)
+                if limit is None and limiter is not None and not limiter.take():
+                    limit = await self._waited(series, limiter)
+                if limit is not None:
+                    return self._finished(series, _limited(series, limit))
                 try:
-                    got: Reply | TransportFault = await self._transport.attempt(wanted)
+                    got: Reply | TransportFault = await self._transport.attempt(self._wanted(series))
                 except TransportFault as error:
                     got = error
-                except Exception as error:  # noqa: BLE001 - it is foreign code: whatever it raises, the write may have left
-                    got = _foreign_fault(wanted, error)
-            finally:
-                if limiter is not None:
-                    limiter.release()
-            self._ended(series, got, start, began)
+                except Exception as error:  # noqa: BLE001 - foreign code: whatever it raises, the write may have left
+                    got = _foreign_fault(call, error)
+                finally:
+                    if limiter is not None:
+                        limiter.release()
+                outcome = self._ended(series, got)
+                if series.verdict is None:
+                    guards.retry.budget.succeeded()
+                    return self._finished(series, outcome)
+                decision = self._decision(series, series.verdict)
+                if isinstance(decision, Stop):
+                    return self._finished(series, self._stopped(series, outcome, decision.reason))
+                guards.repeated(decision)
+                series.pause_seconds = decision.seconds
+                await self._clock.sleep(decision.seconds)
+        finally:
+            permit = series.permit
+            if permit is not None and not permit.is_reported:  # cancelled or shed: the breaker gets its probe back
+                permit.released()
+
+    async def _waited(self, series: _Series, limiter: Limiter) -> Fault | None:
+        """Wait for a free slot; return why the attempt is not to be made, and then there is none to give back."""
+        call, guards = series.call, series.guards
+        try:
+            await limiter.acquire(call.deadline)
         except Shed as shed:
             guards.shed(shed.reason)
             return faulting.limiter_shed(call.tool.contract.name, shed.reason)
-        finally:
-            if permit is not None and not permit.is_reported:  # cancelled or shed: the breaker gets its probe back
-                permit.released()
-        return None
+        forbidden = self._forbidden(call, guards, self._clock.monotonic())  # meanwhile
+        if forbidden is not None:
+            limiter.release()
+        return forbidden
 
-    def _admitted(self, call: CheckedCall, guards: ToolGuards) -> Permit | Fault | None:
-        """Return the breaker's leave for one attempt, None where there is no breaker, or what forbids the attempt."""
-        forbidden = self._forbidden(call, guards)
+    def _admitted(self, series: _Series) -> Fault | None:
+        """Take the breaker's leave for one attempt, or return what forbids it."""
+        call, guards = series.call, series.guards
+        now = self._clock.monotonic()
+        forbidden = self._forbidden(call, guards, now)
         if forbidden is not None:
             return forbidden
-        now = self._clock.monotonic()
         permit = guards.admit(now)
         if isinstance(permit, Refusal):
             return faulting.breaker_open(call.tool.contract.name, permit.retry_at - now)
-        return permit
+        series.permit = permit
+        return None
 
-    def _forbidden(self, call: CheckedCall, guards: ToolGuards) -> Fault | None:
+    def _forbidden(self, call: CheckedCall, guards: ToolGuards, now: float) -> Fault | None:
         """Return why no attempt may begin now, whatever the breaker says: no time is left, or the tool is off."""
-        tool = call.tool.contract.name
-        if call.deadline.is_expired:
+        if now >= call.deadline.monotonic_seconds:
             return faulting.no_time()
-        off = None if self._switches is None else self._switches(tool)
+        off = None if self._switches is None else self._switches(guards.contract.name)
         if off is None:
             return None
         guards.switched_off()
-        return faulting.switched_off(tool, off.reason)
+        return faulting.switched_off(guards.contract.name, off.reason)
 
-    def _ended(self, series: _Series, got: Reply | TransportFault, start: datetime, began: float) -> None:
-        """Tell the breaker of an attempt, and count it if it was made."""
-        ended = self._clock.monotonic()
-        seconds = max(0.0, ended - began)
-        series.guards.ended(series.permit, ended, seconds, has_failed=faulting.has_failed(got))
-        if isinstance(got, TransportFault) and got.code in _NOT_MADE:
-            self._not_made(series, faulting.transport_fault(got))
-        else:
-            self._made(series, got, start, seconds)
+    def _wanted(self, series: _Series) -> ToolCall:
+        """Return the attempt that begins now."""
+        call = series.call
+        contract, request = call.tool.contract, call.request
+        key = ""
+        if contract.idempotency is not None:
+            tenant, run_id, step_id = call.context.tenant, request.run_id, request.step_id
+            key = idempotency_key(tenant, run_id, step_id, contract.name, call.arguments_hash)
+        now = self._clock.monotonic()
+        series.start, series.started = self._clock.now(), now
+        left_seconds = max(0.0, call.deadline.monotonic_seconds - now)
+        return ToolCall(
+            contract=contract,
+            arguments=call.arguments,
+            timeout_seconds=min(contract.timeout_seconds, left_seconds),
+            thought_id=request.thought_id or request.request_id or request.run_id,
+            idempotency_key=key,
+            resend_count=len(series.attempts),
+            job=call.job,
+        )
 
-    def _made(self, series: _Series, got: Reply | TransportFault, start: datetime, seconds: float) -> None:
-        """Count an attempt and judge what came of it."""
+    def _ended(self, series: _Series, got: Reply | TransportFault) -> Outcome:
+        """Tell the breaker of an attempt, count it if it was made, and judge what came of it."""
+        guards, now = series.guards, self._clock.monotonic()
+        seconds = max(0.0, now - series.started)
+        guards.ended(series.permit, now, seconds, has_failed=faulting.has_failed(got))
         if isinstance(got, Reply):
             name = "answered"
             received: Reply | None = got
-            series.guards.answered()
+            guards.answered()
+        elif got.code in _NOT_MADE:
+            return _not_made(series, faulting.transport_fault(got))
         else:
             name, received = str(got.code), got.received
-            series.guards.attempted(name)
+            guards.attempted(name)
         attempt = Attempt(
-            start=start,
+            start=series.start,
             duration_seconds=seconds,
             outcome=name,
             code=received.status_code if received is not None else 0,
@@ -195,42 +215,29 @@ class AttemptLoop:
             wait_before_seconds=series.pause_seconds,
         )
         series.attempts.append(attempt)
-        self._judge(series, got, start)
-        assert series.outcome is not None
-        series.outcome.response_time_seconds = seconds
-
-    def _not_made(self, series: _Series, fault: Fault) -> None:
-        failure = faulting.failure_of(fault, "", may_have_left=False)
-        series.outcome = Outcome(status=ActionStatus.REJECTED, fault=fault)
-        series.verdict = Verdict(fault, failure, is_certain=True)
-        if series.is_uncertain:
-            _settle(series, series.outcome, series.verdict)
-
-    def _judge(self, series: _Series, got: Reply | TransportFault, start: datetime) -> None:
-        call = series.call
-        if isinstance(got, TransportFault):
-            outcome = Outcome(status=ActionStatus.FAILED)
-            if got.received is not None:
-                expects_json = call.tool.contract.response is not True  # which takes anything
-                payload = read_payload(got.received, expects_json=expects_json, is_truncated=True)
-                outcome = _with_payload(got.received, payload)
-                outcome.served_by = None
-            verdict: Verdict | None = faulting.judge_absence(got)
-        else:
-            contract = call.tool.contract
-            payload = read_payload(got, expects_json=contract.response is not True)
-            outcome = _with_payload(got, payload)
-            body = None if payload.parsed is ABSENT else payload.parsed
-            now = self._clock.now() if got.retry_after else start  # nothing else in an answer is read against a clock
-            verdict = faulting.judge_reply(call.tool, got, body, now, payload.text)
-            if verdict is None and contract.empty is Empty.RETRY and _is_empty(got, payload):
-                verdict = faulting.judge_empty()
-            elif verdict is None and payload.fault_message:
-                verdict = faulting.judge_malformed(payload.fault_message)
+        outcome, verdict = self._judged(series, got) if isinstance(got, Reply) else _judged_absence(series.call, got)
+        outcome.response_time_seconds = seconds
         series.outcome, series.verdict = outcome, verdict
         if verdict is not None:
-            series.is_uncertain = series.is_uncertain or (call.writes and not verdict.is_certain)
+            series.is_uncertain = series.is_uncertain or (series.call.writes and not verdict.is_certain)
             _settle(series, outcome, verdict)
+        return outcome
+
+    def _judged(self, series: _Series, reply: Reply) -> tuple[Outcome, Verdict | None]:
+        """Return what an answer comes to, and what is wrong with it."""
+        tool = series.call.tool
+        contract = tool.contract
+        payload = read_payload(reply, expects_json=contract.response is not True)  # which takes anything
+        outcome = _with_payload(reply, payload)
+        body = None if payload.parsed is ABSENT else payload.parsed
+        # Nothing else in an answer is read against a clock.
+        now = self._clock.now() if reply.retry_after else series.start
+        verdict = faulting.judge_reply(tool, reply, body, now, payload.text)
+        if verdict is None and contract.empty is Empty.RETRY and _is_empty(reply, payload):
+            verdict = faulting.judge_empty()
+        elif verdict is None and payload.fault_message:
+            verdict = faulting.judge_malformed(payload.fault_message)
+        return outcome, verdict
 
     def _decision(self, series: _Series, verdict: Verdict) -> Pause | Stop:
         now = self._clock.monotonic()
@@ -264,26 +271,29 @@ class AttemptLoop:
         return f"AttemptLoop({self._guards!r})"
 
 
-def _foreign_fault(wanted: ToolCall, error: Exception) -> TransportFault:
-    _log.exception("transport_failed", tool=wanted.contract.name)
+def _foreign_fault(call: CheckedCall, error: Exception) -> TransportFault:
+    _log.exception("transport_failed", tool=call.tool.contract.name)
     message = f"The transport failed: {type(error).__name__}."
     return TransportFault(FaultCode.TOOL_PROTOCOL_FAULT, message, may_have_left=True)
 
 
-def _wanted(call: CheckedCall, attempts_made: int) -> ToolCall:
-    contract, request = call.tool.contract, call.request
-    key = ""
-    if contract.idempotency is not None:
-        key = idempotency_key(call.context.tenant, request.run_id, request.step_id, contract.name, call.arguments_hash)
-    return ToolCall(
-        contract=contract,
-        arguments=call.arguments,
-        timeout_seconds=call.deadline.bounded(contract.timeout_seconds),
-        thought_id=request.thought_id or request.request_id or request.run_id,
-        idempotency_key=key,
-        resend_count=attempts_made,
-        job=call.job,
-    )
+def _not_made(series: _Series, fault: Fault) -> Outcome:
+    failure = faulting.failure_of(fault, "", may_have_left=False)
+    outcome, verdict = Outcome(status=ActionStatus.REJECTED, fault=fault), Verdict(fault, failure, is_certain=True)
+    series.outcome, series.verdict = outcome, verdict
+    if series.is_uncertain:
+        _settle(series, outcome, verdict)
+    return outcome
+
+
+def _judged_absence(call: CheckedCall, error: TransportFault) -> tuple[Outcome, Verdict]:
+    outcome = Outcome(status=ActionStatus.FAILED)
+    if error.received is not None:
+        expects_json = call.tool.contract.response is not True
+        payload = read_payload(error.received, expects_json=expects_json, is_truncated=True)
+        outcome = _with_payload(error.received, payload)
+        outcome.served_by = None
+    return outcome, faulting.judge_absence(error)
 
 
 def _limited(series: _Series, limit: Fault) -> Outcome:

@@ -112,13 +112,15 @@ class Executor:
         self._fallbacks = Fallbacks(catalogue, self._cached, self._served, metrics)
         calls, duration = metrics.counter(names.ACTION_CALLS), metrics.histogram(names.ACTION_DURATION)
         self._tools = {tool.contract.name: tool for tool in catalogue}
-        self._plain = frozenset(tool.contract.name for tool in catalogue if self._is_plain(tool))
+        self._stages = {name: self._stages_of(tool) for name, tool in self._tools.items()}
         self._span_of = cache(names.tool_span)
-        # Kept, since to look labels up costs more than to count; there are as many as tools in the catalogue.
-        self._count_of = cache(lambda tool, status: counting(calls.labels(tool=tool, status=status)))
-        self._observe_of = cache(lambda tool: observing(duration.labels(tool=tool)))
-        self._ended_of = cache(
-            lambda tool, status, code: _log.bound("tool_call_ended", tool=tool, status=status, fault_code=code)
+        # Kept, since to look labels up costs more than to count; there are as many as tools, statuses and faults.
+        self._reports = cache(
+            lambda tool, status, code: (
+                counting(calls.labels(tool=tool, status=status)),
+                observing(duration.labels(tool=tool)),
+                _log.bound("tool_call_ended", tool=tool, status=status, fault_code=code),
+            )
         )
 
     async def execute(self, request: ExecuteRequest, call: CallContext) -> ActionResult:
@@ -145,7 +147,8 @@ class Executor:
             if isinstance(checked, ActionResult):
                 result = checked
             else:
-                result = await self._kind(checked)(checked)
+                stages = self._stages[label] if request.job_handle is ABSENT else self._job
+                result = await stages(checked)
                 if self._jobs is not None and result.job_handle is not ABSENT:
                     result = self._jobs.sealed(result, checked)
             if result.total_time_seconds is None:
@@ -161,9 +164,10 @@ class Executor:
             if fault_code:
                 span.set_attribute(Attribute.FAULT_CODE, fault_code)
                 mark_failed(span, fault_code)
-        self._count_of(label, result.status)()
-        self._observe_of(label)(seconds)
-        self._ended_of(label, result.status, fault_code).info(seconds=seconds)
+        count, observe, ended = self._reports(label, result.status, fault_code)
+        count()
+        observe(seconds)
+        ended.info(seconds=seconds)
 
     def _checked(
         self, request: ExecuteRequest, context: CallContext, tool: CompiledTool | None, began: float
@@ -187,13 +191,11 @@ class Executor:
             began=began,
         )
 
-    def _kind(self, call: CheckedCall) -> Stages:
-        """Return the stages for a call of this kind."""
-        if call.request.job_handle is not ABSENT:
-            return self._job
-        if call.writes or call.tool.contract.name not in self._plain:
-            return self._served if call.writes else self._read
-        return self._plain_read
+    def _stages_of(self, tool: CompiledTool) -> Stages:
+        """Return the stages that a new call of a tool goes through, those that its contract switches on."""
+        if tool.contract.effect is not Effect.READ:
+            return self._served
+        return self._plain_read if self._is_plain(tool) else self._read
 
     async def _job(self, call: CheckedCall) -> ActionResult:
         """Ask about a job. Neither ledger nor cache stands before it: the call that was made was its creation."""
@@ -224,7 +226,8 @@ class Executor:
         outcome = await self._attempts.run(call)
         if outcome.fault is not None:
             outcome = await self._fallbacks.instead_of(call, outcome)
-        result = self._timed(outcome, call)
+        began = call.began
+        result = outcome.envelope(call, None if began is None else max(0.0, self._clock.monotonic() - began))
         size_bytes = 0 if outcome.body is None else outcome.body.size_bytes
         self._recent.add(tenant, request, arguments_hash, outcome.packed(), size_bytes)
         return result

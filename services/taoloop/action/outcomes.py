@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Final
 
@@ -37,11 +37,11 @@ class CheckedCall:
     """The job that is asked about; None for a new call."""
     sanitised: tuple[str, ...] = ()
     """Pointers of the arguments whose text was made harmless."""
-    writes: bool = field(init=False)
-    """Whether the call changes something; asking about a job does not, whatever the job does."""
 
-    def __post_init__(self) -> None:
-        self.writes = self.job is None and self.tool.contract.effect is not Effect.READ
+    @property
+    def writes(self) -> bool:
+        """Whether the call changes something; asking about a job does not, whatever the job does."""
+        return self.job is None and self.tool.contract.effect is not Effect.READ
 
 
 @dataclass(slots=True, kw_only=True)

@@ -162,7 +162,7 @@ class _WatchingTransport(AiohttpTransport):
         self.announced_seconds: float | None = None
 
     def watch(self, headers: Mapping[str, str]) -> None:
-        found = _KEEP_ALIVE_TIMEOUT.search(headers.get("Keep-Alive", ""))
+        found = _KEEP_ALIVE_TIMEOUT.search(headers.get("keep-alive", ""))
         self.announced_seconds = float(found[1]) if found else None
 
 

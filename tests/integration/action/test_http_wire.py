@@ -14,14 +14,13 @@ from taoloop.action.ports import TransportFault
 from taoloop.action.transports.egress_guard import Egress
 from taoloop.action.transports.http.failures import Progress
 from taoloop.action.transports.http.pools import PooledCall, TlsIdentity, ToolPool, ToolPools
-from taoloop.action.transports.http.wire import sent
 from taoloop.action.transports.http_request import HttpRequest
 from taoloop.core.faults import FaultCode
 from taoloop.core.telemetry.metrics import Metrics
 from taoloop.tools.contract import Pool
 from taoloop.tools.signature import Effect
 from tests.integration.action.http_calls import call, contract, fault_of, transport
-from tests.integration.action.raw_server import RawServer, answer, raw_server, says
+from tests.integration.action.raw_server import RawServer, answer, raw_server, says, says_and_hangs
 
 HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
 
@@ -38,6 +37,37 @@ async def test_an_interim_answer_is_not_the_answer() -> None:
         reply = await under_test.attempt(call(contract()))
         assert (reply.status_code, reply.body) == (200, b'{"a":1}')
         assert (await under_test.attempt(call(contract()))).reused_connection
+
+
+async def test_interim_answers_do_not_lengthen_the_time() -> None:
+    async with raw_server(says_and_hangs(HINTS)) as server, transport(server.base_url) as under_test:
+        fault = await fault_of(under_test, call(contract(), seconds=0.1))
+        assert (fault.code, fault.may_have_left) == (FaultCode.TOOL_TIMEOUT, True)
+        assert under_test.pools.pools["look_up"].busy == 0
+
+
+@pytest.mark.parametrize("word", [b"H", b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]", b"\r\n"])
+@pytest.mark.parametrize("is_plain", [False, True])
+async def test_a_connection_on_which_the_server_spoke_unasked_takes_no_request(word: bytes, *, is_plain: bool) -> None:
+    speaks, writers = asyncio.Event(), set[asyncio.StreamWriter]()
+
+    async def behave(writer: asyncio.StreamWriter) -> None:
+        writers.add(writer)
+        writer.write(answer(b'{"a":1}', headers="" if is_plain else "Set-Cookie: a=b\r\nSet-Cookie: c=d\r\n"))
+        if len(writers) == 1:
+            await speaks.wait()
+            writer.write(word)
+
+    async with raw_server(behave) as server, transport(server.base_url) as under_test:
+        assert not (await under_test.attempt(call(contract()))).reused_connection
+        ((kept, _),) = next(iter(under_test.pools.pools["look_up"]._connector._conns.values()))
+        speaks.set()
+        async with asyncio.timeout(5.0):
+            while kept.is_silent():  # type: ignore[attr-defined]  # noqa: ASYNC110 - nothing tells when it has arrived
+                await asyncio.sleep(0)
+        reply = await under_test.attempt(call(contract()))
+        assert (reply.body, reply.reused_connection) == (b'{"a":1}', False)
+    assert len(writers) == 2
 
 
 async def test_an_answer_that_comes_in_pieces_is_read_whole() -> None:
@@ -144,15 +174,40 @@ async def test_a_connection_that_closed_before_the_request_takes_none() -> None:
     async with raw_server(says(answer())) as server:
         pools, pool = await pool_for(server)
         route = pool.admit(server.base_url, is_base=True)
-        with PooledCall(pool, Progress()):
-            connection = await pool.connection(route)
-            assert connection.transport is not None
-            connection.transport.close()
-            with pytest.raises(aiohttp.ClientConnectionResetError):
-                sent(connection, "GET", b"GET / HTTP/1.1\r\n\r\n", None)
-            connection.close()
+        connection = await pool.connection(route, Progress())
+        assert connection.transport is not None
+        connection.transport.close()
+        with pytest.raises(aiohttp.ClientConnectionResetError):
+            connection.ask("GET", b"GET / HTTP/1.1\r\n\r\n", None, pool.head)
+        pool.drop(route, connection)
+        assert pool.busy == 0
         await pools.aclose()
     assert server.heads == []
+
+
+async def test_the_library_s_own_client_gets_no_connection_on_which_the_server_spoke_unasked() -> None:
+    speaks, writers = asyncio.Event(), set[asyncio.StreamWriter]()
+
+    async def behave(writer: asyncio.StreamWriter) -> None:
+        writers.add(writer)
+        writer.write(answer(b"{}"))
+        if len(writers) == 1:
+            await speaks.wait()
+            writer.write(answer(b"[]"))
+
+    async with raw_server(behave) as server:
+        pools, pool = await pool_for(server)
+        for _ in range(2):
+            with PooledCall(pool, Progress()):
+                async with pool.session.get(server.base_url) as response:
+                    assert await response.read() == b"{}"
+            ((kept, _),) = next(iter(pool._connector._conns.values()))
+            speaks.set()
+            async with asyncio.timeout(5.0):
+                while len(writers) == 1 and kept.is_silent():  # type: ignore[attr-defined]  # noqa: ASYNC110 - see above
+                    await asyncio.sleep(0)
+        await pools.aclose()
+    assert len(writers) == 2
 
 
 async def test_the_library_s_own_client_does_not_send_a_request_again() -> None:

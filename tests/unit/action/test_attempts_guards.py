@@ -146,6 +146,23 @@ async def test_a_cancelled_call_returns_its_slot() -> None:
     assert "Limiter(0 of 1 in flight" in repr(bench.loop)
 
 
+async def test_a_call_that_waited_for_a_slot_is_made_when_one_comes_free() -> None:
+    bench = LoopBench(contract(limiter=Limiter(in_flight=1, queue=1, max_wait_seconds=9.0)), patient=True)
+    gate = Gate()
+    bench.transport.then(gate)
+    bench.transport.then(OK)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(bench.run())
+        await gate.entered.wait()
+        waiting = group.create_task(bench.run())
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert "1 of 1 waiting" in repr(bench.loop)
+        gate.open.set()
+    assert waiting.result().status is ActionStatus.SUCCEEDED
+    assert "Limiter(0 of 1 in flight" in repr(bench.loop)
+
+
 async def test_a_wait_that_ends_with_the_deadline_names_no_field_of_the_contract() -> None:
     bench = LoopBench(contract(limiter=Limiter(in_flight=1, queue=1, max_wait_seconds=9.0)))
     gate = Gate()

@@ -51,11 +51,16 @@ def unknown_tool(request: ExecuteRequest, catalogue: Catalogue) -> Fault:
 
 def objection(request: ExecuteRequest, tool: CompiledTool, arguments: Json) -> Fault | None:
     """Return the first reason not to make the call, in the order of the pipeline; None when there is none."""
-    return (
-        _invalid_argument(tool.parameters, arguments)
-        or _not_permitted(request.permissions or Permissions(), tool.contract)
-        or _tainted(request, tool.contract, arguments)
-    )
+    contract, permissions = tool.contract, request.permissions
+    if not isinstance(arguments, dict) or not tool.parameters.is_valid(arguments):
+        return _invalid_argument(tool.parameters, arguments)
+    if contract.effect is not Effect.READ or (permissions is not None and permissions.allowed_tools):
+        fault = _not_permitted(permissions or Permissions(), contract)
+        if fault is not None:
+            return fault
+    if contract.effect is Effect.READ and contract.reach is Reach.INTERNAL:
+        return None
+    return _tainted(request, arguments)
 
 
 def reason_of(violation: Violation) -> str:
@@ -69,14 +74,12 @@ def reason_of(violation: Violation) -> str:
     return template.format(expected=expected if isinstance(expected, str) else exact_json.dumps(expected))
 
 
-def _invalid_argument(parameters: CompiledSchema, arguments: Json) -> Fault | None:
+def _invalid_argument(parameters: CompiledSchema, arguments: Json) -> Fault:
     if not isinstance(arguments, dict):
         return replace(
             _fault(FaultCode.INVALID_PARAMETER, "The arguments are not an object."), expected={"type": "object"}
         )
     violations = parameters.violations(arguments)
-    if not violations:
-        return None
     first = violations[0]
     more = f" (and {len(violations) - 1} more)" if len(violations) > 1 else ""
     return replace(
@@ -103,10 +106,8 @@ def _not_permitted(permissions: Permissions, contract: ToolContract) -> Fault | 
     return None
 
 
-def _tainted(request: ExecuteRequest, contract: ToolContract, arguments: Json) -> Fault | None:
+def _tainted(request: ExecuteRequest, arguments: Json) -> Fault | None:
     """Keep untrusted text from steering or feeding a step that writes or reaches outside."""
-    if contract.effect is Effect.READ and contract.reach is Reach.INTERNAL:
-        return None
     if request.tainted_context:
         return _fault(FaultCode.TAINTED_SOURCE, "Untrusted text may have shaped the plan of this step.")
     for source in request.provenance:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from operator import attrgetter
 from typing import Final, Generic, TypeVar
 
@@ -24,12 +23,8 @@ _asked = attrgetter(
 """What a request asks for beside its arguments: everything but how long its caller waits."""
 
 
-@dataclass(slots=True)
-class _Entry(Generic[AnswerT]):
-    asked: tuple[object, ...]
-    arguments_hash: str
-    answer: AnswerT
-    added_at_seconds: float
+_Entry = tuple[tuple[object, ...], str, AnswerT, float]
+"""What was asked, the hash of its arguments, the answer, and when it was added, in monotonic seconds."""
 
 
 class RecentAnswers(Generic[AnswerT]):
@@ -41,7 +36,7 @@ class RecentAnswers(Generic[AnswerT]):
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._entries: OrderedDict[tuple[str, str], _Entry[AnswerT]] = OrderedDict()
+        self._entries: dict[tuple[str, str], _Entry[AnswerT]] = {}
 
     def find(self, tenant: str, request: ExecuteRequest, arguments_hash: str) -> AnswerT | None:
         """Return the answer that the same request had; None when there is none.
@@ -50,12 +45,15 @@ class RecentAnswers(Generic[AnswerT]):
             RequestIdReused: The id came before with another request.
         """
         entry = self._entries.get((tenant, request.request_id)) if request.request_id else None
-        if entry is None or self._clock.monotonic() - entry.added_at_seconds > MAX_AGE_SECONDS:
+        if entry is None:
+            return None
+        asked, hash_then, answer, added_at = entry
+        if self._clock.monotonic() - added_at > MAX_AGE_SECONDS:
             return None
         # The hash stands for the arguments, which may be large.
-        if entry.asked != _asked(request) or entry.arguments_hash != arguments_hash:
+        if asked != _asked(request) or hash_then != arguments_hash:
             raise RequestIdReused.of(request.request_id)
-        return entry.answer
+        return answer
 
     def add(self, tenant: str, request: ExecuteRequest, arguments_hash: str, answer: AnswerT, size_bytes: int) -> None:
         """Remember an answer, unless it is large or the request has no id.
@@ -71,9 +69,9 @@ class RecentAnswers(Generic[AnswerT]):
             return
         entries, key = self._entries, (tenant, request.request_id)
         entries.pop(key, None)  # an entry that is made anew is the newest
-        entries[key] = _Entry(_asked(request), arguments_hash, answer, self._clock.monotonic())
+        entries[key] = _asked(request), arguments_hash, answer, self._clock.monotonic()
         if len(entries) > MAX_ENTRIES:
-            entries.popitem(last=False)
+            del entries[next(iter(entries))]
 
     def __repr__(self) -> str:
         return f"RecentAnswers(entries={len(self._entries)})"

@@ -33,7 +33,8 @@ class RetryBudget:
 
     def succeeded(self) -> None:
         """Count a call that succeeded."""
-        self._tokens = min(RESERVE, self._tokens + self._ratio)
+        if self._tokens < RESERVE:
+            self._tokens = min(RESERVE, self._tokens + self._ratio)
 
     def take(self, now: float) -> bool:
         """Take one repeat out; False when there is none, and nothing is taken."""

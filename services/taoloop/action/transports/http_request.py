@@ -23,7 +23,6 @@ from taoloop.action.transports.http_filling import (
 )
 from taoloop.core import exact_json
 from taoloop.core.exact_json import Json
-from taoloop.core.records import quickly_made
 from taoloop.tools import placeholders
 from taoloop.tools.contract import HttpTransport, Idempotency, KeyLocation
 
@@ -35,6 +34,7 @@ __all__ = [
     "build_request",
     "build_url",
     "is_url_alone",
+    "origin_of",
     "path_template",
     "placed_names",
     "with_base",
@@ -51,8 +51,7 @@ _PLAIN_SEGMENT: Final = re.compile(r"[A-Za-z0-9_~-]++(?:\.[A-Za-z0-9_~-]++)*+")
 """Characters that stand for themselves in a path. Source: RFC 3986, 2.3; dots only between others."""
 
 
-@quickly_made
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class HttpRequest:
     """What is sent."""
 
@@ -107,8 +106,16 @@ def build_url(template: str, arguments: Arguments) -> str:
     Raises:
         RequestRefused: As there.
     """
+    parts = _url_parts(template)
+    url = parts.head
     try:
-        return _url(template, arguments)
+        for segment, name in parts.segments:
+            value = arguments.get(name) if name else None
+            if type(value) is str and _PLAIN_SEGMENT.fullmatch(value):  # as keys mostly are: it would stay the same
+                url += f"/{value}"
+            else:
+                url += f"/{_segment(segment, arguments) if '{' in segment else segment}"
+        return f"{url}{parts.mark}{_encoded(parts.tail, arguments)}" if parts.mark else url
     except UnicodeEncodeError as exc:
         raise RequestRefused("", "a lone surrogate cannot be sent") from exc
 
@@ -142,6 +149,15 @@ def with_query(url: str, query: list[tuple[str, str]]) -> str:
     if not query:
         return url
     return f"{url}{'&' if '?' in url else '?'}{urlencode(query, quote_via=quote, safe='')}"
+
+
+def origin_of(url: str) -> str:
+    """Return scheme, host and port of an absolute URL as they are written.
+
+    >>> origin_of("http://127.0.0.1:8700/orders/{order_id}?full=1")
+    'http://127.0.0.1:8700'
+    """
+    return "/".join(url.partition("?")[0].split("/", 3)[:3])
 
 
 def path_template(url: str) -> str:
@@ -182,7 +198,7 @@ def _built(template: HttpTransport, arguments: Arguments, key: SentKey | None, p
         headers["Content-Type"] = body.content_type
     return HttpRequest(
         method=template.method.upper(),
-        url=with_query(_url(template.url, arguments), query),
+        url=with_query(build_url(template.url, arguments), query),
         headers=headers,
         body=None if body is None else body.content,
     )
@@ -218,18 +234,6 @@ def placed_names(template: HttpTransport) -> Iterator[str]:
         if not isinstance(each, exact_json.Absent):
             for _, text in placeholders.texts(each):
                 yield from placeholders.names(text)
-
-
-def _url(template: str, arguments: Arguments) -> str:
-    parts = _url_parts(template)
-    url = parts.head
-    for segment, name in parts.segments:
-        value = arguments.get(name) if name else None
-        if type(value) is str and _PLAIN_SEGMENT.fullmatch(value):  # as keys mostly are: encoded it would be the same
-            url += f"/{value}"
-        else:
-            url += f"/{_segment(segment, arguments) if '{' in segment else segment}"
-    return f"{url}{parts.mark}{_encoded(parts.tail, arguments)}" if parts.mark else url
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Self
 
 import aiohttp
 
 from taoloop.action.egress.rules import host_of, judge_url
 from taoloop.action.transports.egress_guard import Egress, EgressGuard
+from taoloop.action.transports.http.answering import AnswerProtocol
 from taoloop.action.transports.http.failures import Progress, egress_fault
-from taoloop.action.transports.http.wire import DEFAULT_HEAD, NO_LIMIT, USER_AGENT, HeadLimits, Route
+from taoloop.action.transports.http.plain_answers import HeadLimits
+from taoloop.action.transports.http.wire import NO_LIMIT, USER_AGENT, Route
+from taoloop.action.transports.http_request import origin_of
+from taoloop.core.clock import SystemClock
 from taoloop.core.telemetry import names
 from taoloop.core.telemetry.metrics import Metrics
 from taoloop.tools.contract import Pool
+
+DEFAULT_HEAD: Final = HeadLimits()
+
+_monotonic: Final = SystemClock.monotonic
+"""By which the library's connector tells how long a connection was left alone."""
 
 _MAX_JUDGED_ORIGINS: Final = 1000
 
@@ -45,7 +55,7 @@ class ToolPool:
         head: How large the head of an answer may be.
 
     Attributes:
-        kept: Gives a `PooledCall` a connection that an earlier call left, at once; None where there is none.
+        routes: Origin → the way to it, of those that were judged and may be called.
     """
 
     def __init__(
@@ -61,13 +71,12 @@ class ToolPool:
         self.limits = limits
         self.identity = identity
         self.guard = EgressGuard(egress)
-        self._routes: dict[str, Route] = {}
+        self.routes: dict[str, Route] = {}
         self._judged: dict[str, str] = {}
         self._busy = 0
         self._calls = 0
         self._is_retired = False
         self._connector = self._opened()
-        self.kept = self._connector.kept
         self._session: aiohttp.ClientSession | None = None
 
     @property
@@ -97,13 +106,53 @@ class ToolPool:
             )
         return self._session
 
-    def connection(self, route: Route) -> Coroutine[Any, Any, aiohttp.connector.Connection]:
-        """Return a connection for the `PooledCall` in whose block this is asked, kept or new.
+    def kept(self, route: Route, progress: Progress) -> AnswerProtocol | None:
+        """Return a connection that an earlier request left, at once; None where there is none.
+
+        It is held until `give_back` or `drop`.
+        """
+        protocol = self._connector.kept(route)
+        if protocol is not None:
+            progress.has_connection = progress.reused_connection = True
+            self._busy += 1
+        return protocol
+
+    async def connection(self, route: Route, progress: Progress) -> AnswerProtocol:
+        """Return a connection, kept or new; as many requests as find none wait here. It is held as by `kept`.
 
         Raises:
             aiohttp.ClientError: None could be made.
         """
-        return self._connector.connect(route.wanted, [], NO_LIMIT)
+        _call.set(PooledCall(self, progress))
+        connection = await self._connector.connect(route.wanted, [], NO_LIMIT)
+        protocol = connection.protocol
+        assert isinstance(protocol, AnswerProtocol)
+        connection._protocol = None  # noqa: SLF001 - ours from now on: the library's handle would warn, and close it
+        return protocol
+
+    def give_back(self, route: Route, protocol: AnswerProtocol, body: bytes | None, status_code: int) -> None:
+        """Keep a connection whose answer was read to its end, unless the rest of its request stands before the next.
+
+        Args:
+            route: For which it was held.
+            protocol: The connection.
+            body: That of the request.
+            status_code: That of the answer, which may have come before the request was read.
+        """
+        self._busy -= 1
+        if protocol.holds_back(body, status_code):
+            protocol.abort()
+            self._connector._release(route.key, protocol, should_close=True)  # noqa: SLF001 - see `drop`
+        else:
+            self._connector.give_back(route, protocol)
+
+    def drop(self, route: Route, protocol: AnswerProtocol) -> None:
+        """Close a connection whose answer was not read to its end."""
+        self._busy -= 1
+        transport = protocol.transport
+        if transport is not None and transport.get_write_buffer_size():
+            transport.abort()  # closing alone would go on sending what the caller has given up
+        self._connector._release(route.key, protocol, should_close=True)  # noqa: SLF001 - the library's handle does so
 
     def admit(self, url: str, *, is_base: bool) -> Route:
         """Return the way to a URL's origin, which is judged before the first request to it.
@@ -115,8 +164,8 @@ class ToolPool:
         Raises:
             TransportFault: EGRESS_FORBIDDEN.
         """
-        origin = "/".join(url.partition("?")[0].split("/", 3)[:3])
-        route = self._routes.get(origin)
+        origin = origin_of(url)
+        route = self.routes.get(origin)
         return self._new_route(origin, is_base=is_base) if route is None else route
 
     def _new_route(self, origin: str, *, is_base: bool) -> Route:
@@ -125,11 +174,11 @@ class ToolPool:
                 self.guard.admit_base(host_of(origin))
             if len(self._judged) >= _MAX_JUDGED_ORIGINS:
                 self._judged.clear()  # redirects could name ever new ones
-                self._routes.clear()
+                self.routes.clear()
             self._judged[origin] = judge_url(origin, self.guard.rules).reason
         if self._judged[origin]:
             raise egress_fault(self._judged[origin])
-        route = self._routes[origin] = Route(origin)
+        route = self.routes[origin] = Route(origin)
         return route
 
     async def retire(self) -> None:
@@ -277,24 +326,37 @@ class _CountingConnector(aiohttp.TCPConnector):
     TRACE, PUT and DELETE once, unseen, so that a write could take effect twice and a read would be counted once.
     """
 
-    def kept(self, route: Route, call: PooledCall) -> aiohttp.connector.Connection | None:
-        """Give a call a connection that an earlier one left, at once; None leaves it to `connect`."""
-        key = route.wanted.connection_key
-        if call.was_sent or not self._conns.get(key):
-            return None
-        connection: aiohttp.connector.Connection | None = None
-        try:
-            self._get(key, []).send(None)  # nothing in it waits
-        except StopIteration as found:
-            connection = found.value
-        if connection is None:  # what was kept is closed by now
-            return None
-        if _has_spoken(connection):
-            connection.close()
-            return None
-        call.progress.reused_connection = True
-        call.take()
-        return connection
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._idle_seconds = options["keepalive_timeout"]
+        self._factory = partial(AnswerProtocol, loop=self._loop)  # type: ignore[assignment]  # as good as its base
+
+    def kept(self, route: Route) -> AnswerProtocol | None:
+        """Give a connection that an earlier request left, at once; None leaves it to `connect`.
+
+        What the library's own `_get` does, which nobody has to wait for, and without a handle for each request.
+        """
+        connections = self._conns.get(route.key)
+        while connections:
+            protocol, left_at = connections.popleft()
+            if not connections:
+                del self._conns[route.key]
+            assert isinstance(protocol, AnswerProtocol)
+            transport = protocol.transport
+            is_open = transport is not None and not transport.is_closing()
+            if is_open and _monotonic() - left_at <= self._idle_seconds and protocol.is_silent():
+                self._acquired.add(protocol)
+                return protocol
+            protocol.close()
+        return None
+
+    def give_back(self, route: Route, protocol: AnswerProtocol) -> None:
+        """Keep a connection whose answer was read, if it can take another request."""
+        if protocol.rest() and not (self._waiters or self._closed) and self._cleanup_handle is not None:
+            self._acquired.discard(protocol)
+            self._conns[route.key].append((protocol, _monotonic()))
+        else:
+            self._release(route.key, protocol)
 
     async def connect(
         self, req: aiohttp.ClientRequest, traces: list[Any], timeout: aiohttp.ClientTimeout
@@ -304,7 +366,7 @@ class _CountingConnector(aiohttp.TCPConnector):
             raise aiohttp.ClientConnectionError("sent before")
         call.progress.is_queued = True
         connection = await super().connect(req, traces, timeout)
-        while _has_spoken(connection):
+        while not _is_silent(connection):
             connection.close()
             if call.has_new_connection:
                 raise aiohttp.ClientConnectionError("the server spoke first")
@@ -322,8 +384,6 @@ class _CountingConnector(aiohttp.TCPConnector):
         return await super()._create_connection(req, traces, timeout)
 
 
-def _has_spoken(connection: aiohttp.connector.Connection) -> bool:
-    """Tell whether the server said something before it was asked: the next answer would be that."""
-    protocol = connection._protocol  # noqa: SLF001 - asked once a call: without the library's ways to it
-    # Answers that were parsed, or what came before there was a parser, as on a new connection.
-    return protocol is not None and bool(protocol._buffer or protocol._tail)  # noqa: SLF001
+def _is_silent(connection: aiohttp.connector.Connection) -> bool:
+    protocol = connection.protocol
+    return not isinstance(protocol, AnswerProtocol) or protocol.is_silent()

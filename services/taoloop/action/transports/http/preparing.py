@@ -15,6 +15,7 @@ from taoloop.action.transports.http_request import (
     build_request,
     build_url,
     is_url_alone,
+    origin_of,
     path_template,
     placed_names,
     with_base,
@@ -23,7 +24,7 @@ from taoloop.core import pointers
 from taoloop.core.faults import FaultCode
 from taoloop.core.telemetry import names
 from taoloop.core.telemetry.names import Attribute
-from taoloop.tools.contract import HttpTransport, ToolContract
+from taoloop.tools.contract import HttpTransport, Redirects, ToolContract
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,11 @@ class Prepared:
     attributes: Mapping[Attribute, str | int | None]
     placed: frozenset[str]
     is_url_alone: bool
+    is_one_exchange: bool
+    """Whether a call is one request: no credential is asked for, and no redirect followed."""
     method: str
+    origin: str
+    """Of every URL of the contract: no argument changes it."""
 
 
 def request_of(prepared: Prepared, call: ToolCall) -> HttpRequest:
@@ -104,7 +109,9 @@ def prepare(contract: ToolContract, bases: Mapping[str, str]) -> Prepared:
         _attributes(contract, template, path),
         frozenset(placed_names(template)),
         is_url_alone(template),
+        template.auth is None and template.redirects is Redirects.NONE,
         method,
+        origin_of(template.url),
     )
 
 

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Protocol, Self
 
-_NEVER: Final = float("inf")
+NEVER: Final = float("inf")
+
+
+class Limited(Protocol):
+    """Something that must be over at a certain time."""
+
+    ends_at: float
+    """On the clock of the event loop."""
+
+    def pass_by(self) -> None:
+        """Hear that the time is over."""
+        ...
 
 
 class TimeLimits:
@@ -17,35 +28,48 @@ class TimeLimits:
     Not for several event loops or threads at once.
 
     Attributes:
-        open: The blocks that are under way.
+        open: The blocks that are under way, and what else is watched.
         rings_at: When the timer rings, on the clock of the event loop; infinity for never.
     """
 
     def __init__(self) -> None:
-        self.open: set[TimeLimit] = set()
+        self.open: set[Limited] = set()
         self._timer: asyncio.TimerHandle | None = None
-        self.rings_at = _NEVER
+        self.rings_at = NEVER
 
     def within(self, seconds: float) -> TimeLimit:
         """Return a block that is cancelled after so many seconds, and then raises `TimeoutError`."""
         return TimeLimit(self, asyncio.get_running_loop().time() + seconds)
 
+    def until(self, ends_at: float) -> TimeLimit:
+        """Return a block that is cancelled at this moment of the event loop's clock; see `within`."""
+        return TimeLimit(self, ends_at)
+
+    def watch(self, limited: Limited) -> None:
+        """Tell something when its time is over, unless it is taken out of `open` before."""
+        self.open.add(limited)
+        if limited.ends_at < self.rings_at:
+            self.wind(limited.ends_at)
+
     def close(self) -> None:
         """Stop the timer; blocks that are open have no limit any more."""
         if self._timer is not None:
             self._timer.cancel()
-            self._timer, self.rings_at = None, _NEVER
+            self._timer, self.rings_at = None, NEVER
 
     def wind(self, ends_at: float) -> None:
         """Let the timer ring at this moment, which is earlier than it would."""
         self.close()
+        if ends_at == NEVER:
+            return
         self.rings_at = ends_at
         self._timer = asyncio.get_running_loop().call_at(ends_at, self._ring)
 
     def _ring(self) -> None:
-        self._timer, self.rings_at = None, _NEVER
+        self._timer, self.rings_at = None, NEVER
         now = asyncio.get_running_loop().time()
-        for limit in [limit for limit in self.open if limit.ends_at <= now]:
+        passed = [limit for limit in self.open if limit.ends_at <= now]
+        for limit in sorted(passed, key=lambda limit: limit.ends_at):
             self.open.discard(limit)
             limit.pass_by()
         if self.open:
@@ -78,10 +102,7 @@ class TimeLimit:
         task = asyncio.current_task()
         assert task is not None
         self._task, self._cancelling = task, task.cancelling()
-        limits = self._limits
-        limits.open.add(self)
-        if self.ends_at < limits.rings_at:
-            limits.wind(self.ends_at)
+        self._limits.watch(self)
         return self
 
     def __exit__(

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 import aiohttp
-from aiohttp import hdrs
-from aiohttp.http import RawResponseMessage
 from aiohttp.http_exceptions import HttpProcessingError
-from opentelemetry.trace import Span, SpanKind
+from opentelemetry.trace import SpanKind
 
 from taoloop.action.egress.redirects import (
     MAX_REDIRECTS,
@@ -24,16 +23,17 @@ from taoloop.action.ports import Reply, SecretSource, ToolCall, TransportFault
 from taoloop.action.settings import ToolHttpSettings
 from taoloop.action.transports.egress_guard import Egress
 from taoloop.action.transports.http.access_tokens import AccessToken, AccessTokens, read_token, token_fault
+from taoloop.action.transports.http.answering import Outbox, read_body, took_whole
 from taoloop.action.transports.http.certificates import ClientCertificates
 from taoloop.action.transports.http.channel import Channel
 from taoloop.action.transports.http.credentials import Authorisation, Credentials
 from taoloop.action.transports.http.decoding import ACCEPTED_ENCODINGS, BodyTooLarge, EncodingBroken
 from taoloop.action.transports.http.failures import LIBRARY_FAILURES, Progress, exceeds_headers, fault_of, translated
-from taoloop.action.transports.http.pools import PooledCall, ToolPool, ToolPools
+from taoloop.action.transports.http.plain_answers import HeadLimits
+from taoloop.action.transports.http.pools import ToolPool, ToolPools
 from taoloop.action.transports.http.preparing import Prepared, prepare, request_of
-from taoloop.action.transports.http.sending import read_body, took_whole
-from taoloop.action.transports.http.time_limits import TimeLimits
-from taoloop.action.transports.http.wire import HeadLimits, Route, drop, is_interim, sent, spare
+from taoloop.action.transports.http.time_limits import NEVER, TimeLimits
+from taoloop.action.transports.http.wire import Route, is_interim
 from taoloop.action.transports.http_request import (
     HttpRequest,
 )
@@ -64,7 +64,10 @@ class AiohttpTransport:
 
     Attributes:
         limit_bytes: Largest decoded body of a tool's answer.
+        watch: Sees the headers of each answer, for those who study a server.
     """
+
+    watch: Callable[[Mapping[str, str]], None] | None = None
 
     def __init__(
         self,
@@ -92,27 +95,36 @@ class AiohttpTransport:
         self._token_requests = telemetry.metrics.counter(names.TOKEN_REQUESTS)
         self._tracing = telemetry.tracing
         self._limits = TimeLimits()
+        self._outbox = Outbox()
 
     @property
     def pools(self) -> ToolPools:
         """The connections, for those who look at their state."""
         return self._pools
 
-    async def attempt(self, call: ToolCall) -> Reply:
+    def attempt(self, call: ToolCall) -> Coroutine[Any, Any, Reply]:
         """Make one attempt; see `Transport.attempt`.
 
         The request is sent again only where the server said that it was not carried out: on a redirect that the
         contract allows, and once on a 401 to an access token, which may have aged.
         """
-        prepared = self._prepared(call.contract)
+        contract = call.contract
+        prepared = self._contracts.get(contract.name)
+        if prepared is None or prepared.contract is not contract:
+            prepared = self._contracts[contract.name] = prepare(contract, self._bases)
         request = request_of(prepared, call)
+        span = self._tracing.unrecorded()
+        if span is None:
+            return self._recorded(call, prepared, request)
+        _trace(request, call.thought_id, span.headers, span.trace_id)
+        return self._bounded(call, prepared, request)
+
+    async def _recorded(self, call: ToolCall, prepared: Prepared, request: HttpRequest) -> Reply:
         with self._tracing.span(prepared.span_name, prepared.attributes, kind=SpanKind.CLIENT) as span:
-            _trace(request, call.thought_id, span)
-            if not span.is_recording():
-                return await self._bounded(call, prepared.template, request)
+            _trace(request, call.thought_id, tracing.headers_of(span), tracing.trace_id_of(span))
             if call.resend_count:
                 span.set_attribute(Attribute.HTTP_RESEND_COUNT, call.resend_count)
-            reply = await self._bounded(call, prepared.template, request)
+            reply = await self._bounded(call, prepared, request)
             span.set_attribute(Attribute.HTTP_STATUS_CODE, reply.status_code)
             span.set_attribute(Attribute.HTTP_RESPONSE_BODY_BYTES, len(reply.body))
             return reply
@@ -122,35 +134,37 @@ class AiohttpTransport:
         self._limits.close()
         await self._pools.aclose()
 
-    def _prepared(self, contract: ToolContract) -> Prepared:
-        prepared = self._contracts.get(contract.name)
-        if prepared is None or prepared.contract is not contract:
-            prepared = self._contracts[contract.name] = prepare(contract, self._bases)
-        return prepared
-
-    async def _bounded(self, call: ToolCall, template: HttpTransport, request: HttpRequest) -> Reply:
+    async def _bounded(self, call: ToolCall, prepared: Prepared, request: HttpRequest) -> Reply:
         progress, contract = Progress(), call.contract
         try:
-            with self._limits.within(call.timeout_seconds):
-                try:
-                    if template.auth is not None:
-                        return await self._authorised(call, template.auth, request, progress)
-                    # Only a change of TLS identity retires a pool: one without any need not be held.
-                    pool = self._pools.known(contract.name) or await self._pools.of_tool(contract.name, contract.pool)
-                    if template.redirects is not Redirects.NONE:
-                        async with pool:
-                            return await _Exchange(self, call, template.redirects, pool, progress).run(request)
-                    route = pool.admit(request.url, is_base=True)
-                    await self.send(pool, route, request, progress, self.limit_bytes)
-                    return progress.reply()
-                except LIBRARY_FAILURES as exc:
-                    raise fault_of(exc, progress) from exc
+            if not prepared.is_one_exchange:
+                return await self._led(call, prepared.template, request, progress)
+            ends_at = asyncio.get_running_loop().time() + call.timeout_seconds
+            # Only a change of TLS identity retires a pool: one without any need not be held.
+            pool = self._pools.known(contract.name) or await self._pools.of_tool(contract.name, contract.pool)
+            route = pool.routes.get(prepared.origin) or pool.admit(request.url, is_base=True)
+            await self.send(pool, route, request, progress, self.limit_bytes, ends_at)
+            return progress.reply()
         except TimeoutError as exc:
             raise self._timed_out(call, progress) from exc
+        except LIBRARY_FAILURES as exc:
+            raise self._counted(fault_of(exc, progress), contract) from exc
         except TransportFault as fault:
-            if fault.code in {FaultCode.EGRESS_FORBIDDEN, FaultCode.REDIRECT_FORBIDDEN}:
-                self._forbidden.labels(tool=contract.name, reason=str(fault.code).lower()).inc()
+            self._counted(fault, contract)
             raise
+
+    async def _led(self, call: ToolCall, template: HttpTransport, request: HttpRequest, progress: Progress) -> Reply:
+        """Make an attempt that may take several requests, all of them within its time."""
+        with self._limits.within(call.timeout_seconds):
+            if template.auth is not None:
+                return await self._authorised(call, template.auth, request, progress)
+            async with await self._pools.of_tool(call.contract.name, call.contract.pool) as pool:
+                return await _Exchange(self, call, template.redirects, pool, progress).run(request)
+
+    def _counted(self, fault: TransportFault, contract: ToolContract) -> TransportFault:
+        if fault.code in {FaultCode.EGRESS_FORBIDDEN, FaultCode.REDIRECT_FORBIDDEN}:
+            self._forbidden.labels(tool=contract.name, reason=str(fault.code).lower()).inc()
+        return fault
 
     def _timed_out(self, call: ToolCall, progress: Progress) -> TransportFault:
         seconds = f"{call.timeout_seconds:g} s"
@@ -207,36 +221,55 @@ class AiohttpTransport:
         return token
 
     async def send(
-        self, pool: ToolPool, route: Route, request: HttpRequest, progress: Progress, limit_bytes: int
+        self,
+        pool: ToolPool,
+        route: Route,
+        request: HttpRequest,
+        progress: Progress,
+        limit_bytes: int,
+        ends_at: float = NEVER,
     ) -> None:
-        """Send a request once and read the answer into `progress`, decoded.
+        """Send a request once and read the answer into `progress`, decoded, until a moment of the event loop's clock.
 
         Raises:
             TransportFault: The body is too large, or not in its encoding.
+            TimeoutError: The time was over before the answer had ended.
             aiohttp.ClientError: The connection broke, or none could be made.
             HttpProcessingError: The answer is no HTTP.
         """
-        head = route.head(request)
-        with PooledCall(pool, progress) as call:
-            connection = pool.kept(route, call)
-            if connection is None:
-                connection = await pool.connection(route)
+        head, limits = route.head(request), self._limits
+        connection = pool.kept(route, progress)
+        if connection is None:
+            with limits.until(ends_at):
+                connection = await pool.connection(route, progress)
+        try:
+            # A request that has none beside it is not kept waiting.
+            outbox = self._outbox if limits.open else None
+            arrival = connection.ask(request.method, head, request.body, pool.head, outbox)
+            connection.ends_at = ends_at
+            limits.watch(connection)
             try:
-                answers = sent(connection, request.method, head, request.body, pool.head)
-                message, content = await answers.read()
-                while message.code < 200 and is_interim(message.code):
-                    message, content = await answers.read()
-                self.watch(message.headers)
-                encoding = _see(message, progress)
-                if not took_whole(content, encoding, progress, limit_bytes):
+                await arrival
+            finally:
+                limits.open.discard(connection)
+            status_code, headers, content = connection.answered()
+            while status_code < 200 and is_interim(status_code):
+                with limits.until(ends_at):
+                    message, content = await connection.read()
+                status_code, headers = message.code, message.headers
+            if self.watch is not None:
+                self.watch(headers)
+            encoding = _see(status_code, headers, progress)
+            if not took_whole(content, encoding, progress, limit_bytes):
+                with limits.until(ends_at):
                     await read_body(content, encoding, progress, limit_bytes)
-            except BaseException as exc:
-                drop(connection)
-                failure = self._failure(exc, pool, progress)
-                if failure is not None:
-                    raise failure from exc
-                raise
-            spare(connection, request.body, message.code)
+        except BaseException as exc:
+            pool.drop(route, connection)
+            failure = self._failure(exc, pool, progress)
+            if failure is not None:
+                raise failure from exc
+            raise
+        pool.give_back(route, connection, request.body, status_code)
 
     def _failure(self, error: BaseException, pool: ToolPool, progress: Progress) -> TransportFault | None:
         """Count what broke an exchange; return its fault where the answer itself is at fault."""
@@ -253,9 +286,6 @@ class AiohttpTransport:
             # one layer that repeats: it is counted here, never made up for.
             self._stale.labels(tool=pool.name).inc()
         return None
-
-    def watch(self, headers: Mapping[str, str]) -> None:
-        """See the headers of each answer: for those who study a server, nothing here."""
 
     def __repr__(self) -> str:
         return f"AiohttpTransport(pools={self._pools!r})"
@@ -338,23 +368,24 @@ class _Exchange:
         return self._progress.fault(FaultCode.REDIRECT_FORBIDDEN, f"A redirect was not followed: {reason}.")
 
 
-def _trace(request: HttpRequest, thought_id: str, span: Span) -> None:
+def _trace(request: HttpRequest, thought_id: str, headers_of_trace: Mapping[str, str], trace_id: str) -> None:
     """Add what ties the request to its thought and its trace."""
     headers = request.headers
     headers["X-Request-ID"] = thought_id
-    headers.update(tracing.headers_of(span))
-    headers["X-Trace-ID"] = tracing.trace_id_of(span)
+    headers.update(headers_of_trace)
+    headers["X-Trace-ID"] = trace_id
     headers.setdefault("Accept-Encoding", ACCEPTED_ENCODINGS)
 
 
-def _see(message: RawResponseMessage, progress: Progress) -> str:
-    """Note the head of an answer; return the encoding of its body."""
-    find = message.headers.get
-    progress.status_code = message.code
-    progress.content_type = _media_type(find(hdrs.CONTENT_TYPE, ""))
-    progress.retry_after = find(hdrs.RETRY_AFTER, "")
-    progress.location = find(hdrs.LOCATION, "")
-    return find(hdrs.CONTENT_ENCODING, "")
+def _see(status_code: int, headers: Mapping[str, str], progress: Progress) -> str:
+    """Note the head of an answer, whose headers are found by their lower-case names; return the body's encoding."""
+    find = headers.get
+    progress.status_code = status_code
+    progress.content_type = _media_type(find("content-type", ""))
+    progress.retry_after = find("retry-after", "")
+    if status_code in REDIRECT_STATUSES:
+        progress.location = find("location", "")
+    return find("content-encoding", "")
 
 
 @lru_cache(maxsize=1024)

@@ -1,17 +1,11 @@
-"""HTTP/1.1 on a connection of aiohttp's: a request written whole, the head of its answer, the body as it arrives.
-
-The connector with its pool, its hook at the connection and its TLS is the library's, and so is the parser; the client
-around them is not used. It costs twice what they do, and repeats requests unasked.
-"""
+"""What is written to a server: the way to its origin, and the head of a request."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import Final
 
 import aiohttp
-from aiohttp.client_proto import ResponseHandler
 from aiohttp.client_reqrep import ConnectionKey
 from yarl import URL
 
@@ -27,26 +21,9 @@ USER_AGENT: Final = "taoloop"
 _BODILESS: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 """Methods whose requests need not say that they have no body. Source: RFC 9110, 8.6."""
 
-_ONE_WRITE_BYTES: Final = 64 * 1024
-"""A longer body is not copied behind its head."""
-
 _SWITCHING_PROTOCOLS: Final = 101
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeadLimits:
-    """How large the head of an answer may be.
-
-    Attributes:
-        max_header_bytes: Of its first line, and of each header.
-        max_headers: Most headers.
-    """
-
-    max_header_bytes: int = 8190
-    max_headers: int = 128
-
-
-DEFAULT_HEAD: Final = HeadLimits()
+_MAX_LAYOUTS: Final = 64
+"""Sets of headers that a route remembers; a contract has one or two."""
 
 
 class Route:
@@ -57,16 +34,19 @@ class Route:
 
     Attributes:
         wanted: What the connector is asked for.
+        key: By which the connector keeps connections.
         headers: What every request says, by lower-case name.
     """
 
-    __slots__ = ("headers", "origin", "wanted")
+    __slots__ = ("_layouts", "headers", "key", "origin", "wanted")
 
     def __init__(self, origin: str) -> None:
         self.origin = origin
         self.wanted = _Wanted("GET", URL(origin, encoded=True), loop=asyncio.get_running_loop())
+        self.key = self.wanted.connection_key
         host = self.wanted.headers["Host"]
         self.headers = {"host": f"Host: {host}", "accept": "Accept: */*", "user-agent": f"User-Agent: {USER_AGENT}"}
+        self._layouts: dict[tuple[str, ...], tuple[str, int]] = {}
 
     def head(self, request: HttpRequest) -> bytes:
         """Return the head of a request; a header of its own stands in place of one that every request has.
@@ -74,85 +54,33 @@ class Route:
         Raises:
             TransportFault: INVALID_PARAMETER, it would hold a line end or a null; nothing has left.
         """
+        method, headers, body = request.method, request.headers, request.body
         target = request.url[len(self.origin) :].partition("#")[0]
-        first = f"{request.method} {target if target.startswith('/') else '/' + target} HTTP/1.1"
-        lines = {"": first, **self.headers}
-        for name, value in request.headers.items():
-            lines[name.lower()] = f"{name}: {value}"
-        if request.body is not None:
-            lines["content-length"] = f"Content-Length: {len(request.body)}"
-        elif request.method not in _BODILESS:
-            lines["content-length"] = "Content-Length: 0"
-        text = "\r\n".join(lines.values()) + "\r\n\r\n"
-        if not text.count("\r") == text.count("\n") == len(lines) + 1 or "\0" in text:
+        first = f"{method} {target if target.startswith('/') else '/' + target} HTTP/1.1\r\n"
+        names, values = (*headers,), (*headers.values(),)
+        if body is not None or method not in _BODILESS:
+            names, values = (*names, "Content-Length"), (*values, str(0 if body is None else len(body)))
+        known = self._layouts.get(names)
+        layout, line_count = self._laid_out(names) if known is None else known
+        text = first + layout.format(*values)
+        if not text.count("\r") == text.count("\n") == line_count or "\0" in text:
             message = "A header would hold a line end or a null."
             raise TransportFault(FaultCode.INVALID_PARAMETER, message, may_have_left=False)
         return text.encode()
 
-
-def drop(connection: aiohttp.connector.Connection) -> None:
-    """Close a connection whose answer was not read to its end."""
-    transport = connection.transport
-    if transport is not None and transport.get_write_buffer_size():
-        transport.abort()  # closing alone would go on sending what the caller has given up
-    connection.close()
-
-
-def spare(connection: aiohttp.connector.Connection, body: bytes | None, status_code: int) -> None:
-    """Keep a connection whose answer was read to its end, unless the rest of its request stands before the next one.
-
-    Args:
-        connection: The connection.
-        body: That of the request.
-        status_code: That of the answer, which may have come before the request was read.
-    """
-    transport = connection.transport
-    if transport is None or not _holds_back(transport, body, status_code):
-        connection.release()
-        return
-    transport.abort()
-    connection.close()
+    def _laid_out(self, names: tuple[str, ...]) -> tuple[str, int]:
+        """Return what stands behind the first line for headers of these names, and how many lines a head then has."""
+        lines = {name: _literal(line) for name, line in self.headers.items()}
+        for number, name in enumerate(names):
+            lines[name.lower()] = f"{_literal(name)}: {{{number}}}"
+        if len(self._layouts) >= _MAX_LAYOUTS:
+            self._layouts.clear()
+        laid_out = self._layouts[names] = "\r\n".join(lines.values()) + "\r\n\r\n", len(lines) + 2
+        return laid_out
 
 
-def _holds_back(transport: asyncio.Transport, body: bytes | None, status_code: int) -> bool:
-    if transport.get_write_buffer_size():
-        return True
-    if body is None or len(body) <= _ONE_WRITE_BYTES or 200 <= status_code < 300:
-        return False
-    # What TLS has handed on is counted nowhere: a long request that was refused may be on its way still.
-    return transport.get_extra_info("sslcontext") is not None
-
-
-def sent(
-    connection: aiohttp.connector.Connection,
-    method: str,
-    head: bytes,
-    body: bytes | None,
-    limits: HeadLimits = DEFAULT_HEAD,
-) -> ResponseHandler:
-    """Send a request; what is returned reads the heads of its answers, each with the body to come, undecoded.
-
-    Raises:
-        aiohttp.ClientError: The connection is closed.
-    """
-    protocol = connection.protocol
-    transport = None if protocol is None else protocol.transport
-    if protocol is None or transport is None or transport.is_closing():
-        raise aiohttp.ClientConnectionResetError("closed before the request")
-    protocol.set_response_params(
-        skip_payload=method == "HEAD",
-        read_until_eof=True,
-        auto_decompress=False,
-        max_line_size=limits.max_header_bytes,
-        max_field_size=limits.max_header_bytes,
-        max_headers=limits.max_headers,
-    )
-    if body is not None and len(body) > _ONE_WRITE_BYTES:
-        transport.write(head)
-        transport.write(body)
-    else:
-        transport.write(head if body is None else head + body)
-    return protocol
+def _literal(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def is_interim(status_code: int) -> bool:

@@ -26,14 +26,14 @@ def decoded(encoding: str, data: bytes, piece: int = 7, limit: int = 10_000) -> 
 @pytest.mark.parametrize(
     ("encoding", "data"),
     [
-        ("", TEXT),
-        ("identity", TEXT),
-        ("gzip", gzip.compress(TEXT)),
-        (" X-GZIP ", gzip.compress(TEXT)),
-        ("gzip", gzip.compress(TEXT[:100]) + gzip.compress(TEXT[100:])),
-        ("gzip", gzip.compress(TEXT) + b"\0" * 20),
-        ("deflate", zlib.compress(TEXT)),
-        ("deflate", raw_deflate(TEXT)),
+        pytest.param("", TEXT, id="none"),
+        pytest.param("identity", TEXT, id="identity"),
+        pytest.param("gzip", gzip.compress(TEXT), id="gzip"),
+        pytest.param(" X-GZIP ", gzip.compress(TEXT), id="its old name"),
+        pytest.param("gzip", gzip.compress(TEXT[:100]) + gzip.compress(TEXT[100:]), id="two members"),
+        pytest.param("gzip", gzip.compress(TEXT) + b"\0" * 20, id="padded"),
+        pytest.param("deflate", zlib.compress(TEXT), id="deflate"),
+        pytest.param("deflate", raw_deflate(TEXT), id="raw deflate"),
     ],
 )
 @pytest.mark.parametrize("piece", [1, 7, 10_000])
@@ -49,13 +49,13 @@ def test_no_bytes_are_an_empty_body(encoding: str) -> None:
 @pytest.mark.parametrize(
     ("encoding", "data"),
     [
-        ("gzip", b"no gzip at all"),
-        ("gzip", gzip.compress(TEXT)[:-9]),
-        ("gzip", gzip.compress(TEXT)[:-1] + b"\x07"),  # a wrong length at the end
-        ("gzip", gzip.compress(TEXT) + b"garbage"),
-        ("deflate", zlib.compress(TEXT)[:-5]),
-        ("deflate", zlib.compress(TEXT) + b"more"),
-        ("deflate", b"\xff\xff\xff"),
+        pytest.param("gzip", b"no gzip at all", id="no gzip"),
+        pytest.param("gzip", gzip.compress(TEXT)[:-9], id="cut gzip"),
+        pytest.param("gzip", gzip.compress(TEXT)[:-1] + b"\x07", id="wrong length at the end"),
+        pytest.param("gzip", gzip.compress(TEXT) + b"garbage", id="garbage after gzip"),
+        pytest.param("deflate", zlib.compress(TEXT)[:-5], id="cut deflate"),
+        pytest.param("deflate", zlib.compress(TEXT) + b"more", id="more after deflate"),
+        pytest.param("deflate", b"\xff\xff\xff", id="no deflate"),
     ],
 )
 def test_a_broken_or_cut_encoding_is_refused(encoding: str, data: bytes) -> None:
@@ -69,9 +69,10 @@ def test_an_encoding_that_was_not_asked_for_is_refused(encoding: str) -> None:
         BodyDecoder(encoding, 10)
 
 
-@pytest.mark.parametrize(("encoding", "data"), [("", TEXT), ("gzip", gzip.compress(b"0" * 50_000_000))])
-def test_more_than_the_limit_is_refused_with_what_came_up_to_it(encoding: str, data: bytes) -> None:
+@pytest.mark.parametrize("encoding", ["", "gzip"])
+def test_more_than_the_limit_is_refused_with_what_came_up_to_it(encoding: str) -> None:
     decoder = BodyDecoder(encoding, 100)
+    data = gzip.compress(b"0" * 50_000_000) if encoding else TEXT
     with pytest.raises(BodyTooLarge):
         decoder.feed(data)
     assert len(decoder.body) == 100

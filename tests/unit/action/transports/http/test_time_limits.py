@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from taoloop.action.transports.http.time_limits import TimeLimits
+from taoloop.action.transports.http.time_limits import NEVER, TimeLimits
 
 
 async def waited(limits: TimeLimits, seconds: float) -> None:
@@ -71,4 +71,27 @@ async def test_an_error_of_the_block_is_what_is_raised() -> None:
     limits = TimeLimits()
     with pytest.raises(KeyError), limits.within(10.0):
         raise KeyError
+    limits.close()
+
+
+async def test_what_is_watched_hears_once_when_its_time_is_over() -> None:
+    class Watched:
+        def __init__(self, ends_at: float) -> None:
+            self.ends_at = ends_at
+            self.heard: list[float] = []
+
+        def pass_by(self) -> None:
+            self.heard.append(self.ends_at)
+
+    limits, now = TimeLimits(), asyncio.get_running_loop().time()
+    soon, never, taken_out = Watched(now + 0.01), Watched(NEVER), Watched(now + 0.005)
+    for each in (never, soon, taken_out):
+        limits.watch(each)
+    limits.open.discard(taken_out)
+    async with asyncio.timeout(5.0):
+        while not soon.heard:  # noqa: ASYNC110 - nothing else tells
+            await asyncio.sleep(0)
+    assert (soon.heard, never.heard, taken_out.heard) == ([soon.ends_at], [], [])
+    assert limits.open == {never}
+    assert limits.rings_at == NEVER
     limits.close()

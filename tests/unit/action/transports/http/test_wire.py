@@ -55,3 +55,19 @@ async def test_no_header_can_begin_another_line_and_nothing_has_left(text: str) 
     with pytest.raises(TransportFault) as raised:
         head(f"{ORIGIN}/", X_One=text)
     assert (raised.value.code, raised.value.may_have_left) == (FaultCode.INVALID_PARAMETER, False)
+
+
+async def test_of_two_headers_whose_names_differ_in_case_the_later_one_counts() -> None:
+    assert head(f"{ORIGIN}/", X_One="1", x_one="2")[4:] == ["x-one: 2"]
+
+
+async def test_braces_and_percent_signs_in_headers_stand_for_themselves() -> None:
+    request = HttpRequest(method="GET", url=f"{ORIGIN}/", headers={"X{0}%s": "{1}%d{"}, body=None)
+    assert b"\r\nX{0}%s: {1}%d{\r\n" in Route(ORIGIN).head(request)
+
+
+async def test_ever_new_names_of_headers_do_not_pile_up() -> None:
+    route = Route(ORIGIN)
+    for number in range(200):
+        route.head(HttpRequest(method="GET", url=f"{ORIGIN}/", headers={f"X-{number}": "1"}, body=None))
+    assert len(route._layouts) <= 64
