@@ -77,7 +77,10 @@ def limits_of(settings: ObservationSettings) -> GroundingLimits:
     """Return what one check of an answer may cost."""
     answer = settings.observation_answer
     return GroundingLimits(
-        max_characters=answer.max_characters, max_claims=answer.max_claims, max_evidence_bytes=answer.max_evidence_bytes
+        max_characters=answer.max_characters,
+        max_claims=answer.max_claims,
+        max_evidence_bytes=answer.max_evidence_bytes,
+        max_evidence_values=answer.max_evidence_values,
     )
 
 

@@ -27,8 +27,13 @@ from taoloop.tools.schema_refusals import SchemaRefused
 from taoloop.tools.seen import Place
 from taoloop.tools.signature import Effect
 
-ENVELOPE_KEYS: Final = frozenset({"body", "status_code", "response_time_seconds", "arguments", "tool"})
-"""What a response file may say beside the body; an object with `body` and only such keys is an envelope."""
+ENVELOPE_KEYS: Final = frozenset(
+    {"body", "status_code", "response_time_seconds", "content_type", "arguments", "tool", "expect"}
+)
+"""What a response file may say; an object with `body` or `status_code` and only such keys is an envelope.
+
+They are those of a recorded line; what a record expects of itself is left aside.
+"""
 
 SAMPLE_KEYS: Final = frozenset({"tool", "request", "response", "expect"})
 """What a sample may say; an object with `request` and `response` and only such keys is one."""
@@ -45,7 +50,8 @@ class ObservedFiles:
 
     Attributes:
         action_response: The response: a body of any kind, a sample, or the object
-            `{"status_code": 200, "response_time_seconds": 0.2, "arguments": {…}, "body": …}`.
+            `{"status_code": 200, "response_time_seconds": 0.2, "arguments": {…}, "body": …}`, without `body` when there
+            was none.
         thought_plan: A plan in its JSON form; its step says what is expected. None for none.
         rules: JSON list of `{"id": …, "severity": "hard" or "soft", "when": JsonLogic}`, or an object with that
             list under `rules`; checked besides the contract's own. None for none.
@@ -217,7 +223,7 @@ def _read_response(path: Path) -> _Response:
         return _Response(result=replace(result, raw=content[:_MAX_RAW_BYTES]))
     if isinstance(document, dict) and {"request", "response"} <= document.keys() <= SAMPLE_KEYS:
         return _of_sample(path, document, result)
-    if isinstance(document, dict) and "body" in document and document.keys() <= ENVELOPE_KEYS:
+    if isinstance(document, dict) and document.keys() & {"body", "status_code"} and document.keys() <= ENVELOPE_KEYS:
         return _of_envelope(path, document, result)
     return _Response(result=replace(result, parsed=document))
 
@@ -242,19 +248,23 @@ def _of_sample(path: Path, document: JsonValue, result: ActionResult) -> _Respon
 def _of_envelope(path: Path, document: Mapping[str, JsonValue], result: ActionResult) -> _Response:
     status_code = document.get("status_code", 200)
     seconds = document.get("response_time_seconds", 0)
-    name = document.get("tool", "")
+    name, content_type = document.get("tool", ""), document.get("content_type", "")
     is_number = isinstance(seconds, int | Decimal) and not isinstance(seconds, bool)
-    if not _is_integer(status_code) or not is_number or not isinstance(name, str):
-        message = f"{path}: `status_code` is an integer, `response_time_seconds` a number and `tool` a text."
+    are_texts = isinstance(name, str) and isinstance(content_type, str)
+    if not _is_integer(status_code) or not is_number or not are_texts:
+        message = (
+            f"{path}: `status_code` is an integer, `response_time_seconds` a number, `tool` and `content_type` texts."
+        )
         raise InvalidRequest(message, metadata={"path": str(path)})
     assert isinstance(seconds, int | Decimal)
     judged = replace(
         result,
-        parsed=document["body"],
+        parsed=document.get("body", ABSENT),
+        body=None if result.body is None else replace(result.body, content_type=str(content_type)),
         status_code=status_code,
         response_time_seconds=float(seconds) if "response_time_seconds" in document else None,
     )
-    return _Response(result=judged, arguments=document.get("arguments", ABSENT), tool=name)
+    return _Response(result=judged, arguments=document.get("arguments", ABSENT), tool=str(name))
 
 
 def _is_integer(value: JsonValue) -> TypeGuard[int]:

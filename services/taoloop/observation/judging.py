@@ -15,6 +15,7 @@ from taoloop.observation.exposing import DEFAULT_MAX_EXPOSED_BYTES
 from taoloop.observation.soft.checking import SoftCheck, with_words
 from taoloop.observation.soft.delay import check_delay
 from taoloop.observation.soft.lexicon_classifier import LexiconClassifier
+from taoloop.observation.soft.partial import partial_answer
 from taoloop.observation.soft.ports import MIN_CERTAINTY
 from taoloop.observation.soft.texts import failure_texts
 from taoloop.observation.stages.checks import check_empty, check_rules, check_schema, check_success
@@ -156,7 +157,7 @@ def _judge_data(judgement: Judgement, trail: Trail, data: JsonValue, scope: Rule
 def _listen(judgement: Judgement, trail: Trail, body: Json) -> None:
     """Hear what the tool says of itself: its words make no result valid, and lower the soft score when they are sure.
 
-    Words that are not sure count for nothing, neither for the result nor against it.
+    Words that are not sure count for nothing, neither for the result nor against it; a form that says so counts.
     """
     texts = failure_texts(body)
     if not texts:
@@ -166,7 +167,11 @@ def _listen(judgement: Judgement, trail: Trail, body: Json) -> None:
     said = judgement.policy.soft.look_at(texts)
     if said is not None:
         trail.label = said.label
-        trail.flaws.append(said.flaw)
+        doubt: Flaw | None = said.flaw
+    else:
+        doubt = None if trail.data is ABSENT else partial_answer(body)
+    if doubt is not None:
+        trail.flaws.append(doubt)
         trail.count_soft(0.0, 1)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from opentelemetry.trace import Span
-from prometheus_client import Counter
 
 from taoloop.core.faults import FaultCode
 from taoloop.core.telemetry import Telemetry
+from taoloop.core.telemetry.metrics import counting
 from taoloop.core.telemetry.names import (
     EXPOSED_CUT,
     OBSERVATIONS,
@@ -50,15 +53,39 @@ class MeteredObserver:
         self._cut = telemetry.metrics.counter(EXPOSED_CUT)
         self._soft_labels = telemetry.metrics.counter(SOFT_LABELS)
         self._notebook = notebook
-        self._counted: dict[tuple[str, bool], Counter] = {}
+        self._counts: dict[tuple[str, bool], Callable[[], None]] = {}
 
     def observe(self, request: ObserveRequest) -> ObservationResult:
         """Return the verdict; see `Observer.observe`, also for what it raises."""
-        tool = self._label("" if request.result is None else request.result.tool)
-        with self._tracing.span(observe_span(tool), lambda: _identity(request, tool)) as span:
+        name = "" if request.result is None else request.result.tool
+        if self._tracing.keeps_nothing():
+            result = self._observer.observe(request)
+        else:
+            result = self._traced(request, self._label(name))
+        count = self._counts.get((name, result.valid))
+        if count is None:
+            count = self._counter(self._label(name), is_valid=result.valid)
+        count()
+        if result.failures or result.fault is not None or result.drift or result.exposed_is_cut:
+            self._tell(request, result, self._label(name))
+        return result
+
+    def _traced(self, request: ObserveRequest, tool: str) -> ObservationResult:
+        with self._tracing.span(observe_span(tool), partial(_identity, request, tool)) as span:
             result = self._observer.observe(request)
             _describe(span, result)
-        self._count(tool, is_valid=result.valid)
+            return result
+
+    def _counter(self, tool: str, *, is_valid: bool) -> Callable[[], None]:
+        """Return what counts a verdict, by the label of its tool; to look it up costs more than to count."""
+        count = self._counts.get((tool, is_valid))
+        if count is None:
+            count = counting(self._observations.labels(tool, "true" if is_valid else "false"))
+            self._counts[tool, is_valid] = count
+        return count
+
+    def _tell(self, request: ObserveRequest, result: ObservationResult, tool: str) -> None:
+        """Count and note what most verdicts do not have."""
         if result.fault is not None and result.fault.code == FaultCode.RESPONSE_TOO_LARGE:
             self._refused.labels(tool, "observation_max_body_bytes").inc()
         if result.exposed_is_cut:
@@ -68,15 +95,6 @@ class MeteredObserver:
         for failure in result.failures:
             if failure.stage == Stage.SOFT:
                 self._soft_labels.labels(tool, failure.rule_id).inc()
-        return result
-
-    def _count(self, tool: str, *, is_valid: bool) -> None:
-        """Count a verdict; the counter of a tool is looked up once, which costs more than to count."""
-        counter = self._counted.get((tool, is_valid))
-        if counter is None:
-            counter = self._observations.labels(tool, "true" if is_valid else "false")
-            self._counted[tool, is_valid] = counter
-        counter.inc()
 
     def _label(self, tool: str) -> str:
         return tool if tool in self._catalogues.current() else UNKNOWN_TOOL_LABEL

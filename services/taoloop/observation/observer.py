@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
@@ -10,9 +9,10 @@ from typing import Final
 from taoloop.core.errors import CatalogueMismatch, FieldViolation, InvalidRequest
 from taoloop.core.exact_json import ABSENT
 from taoloop.core.faults import FaultCode
-from taoloop.observation.compiled import ContractChecks, compile_checks
-from taoloop.observation.judging import Judgement, ObservationPolicy, judge
+from taoloop.observation.judges import Judges
+from taoloop.observation.judging import ObservationPolicy
 from taoloop.observation.ports import CatalogueSource
+from taoloop.observation.quick.judging import ContractJudge
 from taoloop.observation.stages.model import Flaw, Outcome, Stage, flaw
 from taoloop.observation.stages.step_schemas import StepSchemas
 from taoloop.observation.verdict import Source, Trail, verdict
@@ -40,10 +40,7 @@ class Observer:
     ) -> None:
         self._catalogues = catalogues
         self._policy = policy
-        self._seen = seen
-        self._catalogue_digest = ""
-        self._checks: dict[str, ContractChecks] = {}
-        self._caches = threading.Lock()
+        self._judges = Judges(policy, seen)
         self._step_schemas = StepSchemas()
 
     def observe(self, request: ObserveRequest) -> ObservationResult:
@@ -61,29 +58,32 @@ class Observer:
         if result is None:
             violation = FieldViolation("result", "must be set")
             raise InvalidRequest("There is no result to judge.", violations=(violation,), metadata={"field": "result"})
-        catalogue = self._pinned(request.catalogue_digest)
-        checks = self._checks_of(catalogue, result.served_by_tool or result.tool)
-        if checks is None:
+        catalogue = self._catalogues.current()
+        if request.catalogue_digest and request.catalogue_digest != catalogue.digest:
+            raise CatalogueMismatch.of(request.catalogue_digest, catalogue.digest)
+        tool = self._judges.of(catalogue, result.served_by_tool or result.tool)
+        if tool is None:
             return self._unknown_tool(result, catalogue)
+        if not request.projection and request.output_schema is ABSENT and not result.served_by_tool:
+            return tool.judge(request, result)
+        return self._judge_more(tool, request, result, catalogue)
+
+    def _judge_more(
+        self, tool: ContractJudge, request: ObserveRequest, result: ActionResult, catalogue: Catalogue
+    ) -> ObservationResult:
+        """Judge a result of which more is asked than its own contract does."""
         if request.projection:
             self._check_projection(request.projection, result.tool, catalogue)
         expected = self._expected_schemas(request, result, catalogue)
-        judgement = Judgement(
-            request=request,
-            result=result,
-            checks=checks,
-            policy=self._policy,
-            schemas=[schema for schema in expected if isinstance(schema, CompiledSchema)] if expected else (),
-            refused=[refused for refused in expected if isinstance(refused, Flaw)] if expected else (),
-        )
-        return judge(judgement)
+        schemas = [schema for schema in expected if isinstance(schema, CompiledSchema)]
+        return tool.judge(request, result, schemas, [refused for refused in expected if isinstance(refused, Flaw)])
 
     def _check_projection(self, name: str, tool: str, catalogue: Catalogue) -> None:
         """Refuse a goal that the planned tool does not know; another tool that stood in for it need not know it."""
-        planned = self._checks_of(catalogue, tool)
-        if planned is None or name in planned.exposer.projections:
+        planned = self._judges.of(catalogue, tool)
+        if planned is None or name in planned.checks.exposer.projections:
             return
-        known = ", ".join(planned.exposer.projections) or "none"
+        known = ", ".join(planned.checks.exposer.projections) or "none"
         violation = FieldViolation("projection", f"the tool {tool} has no projection {name!r}; it has {known}")
         message = f"The tool {tool} has no projection {name!r}."
         raise InvalidRequest(message, violations=(violation,), metadata={"field": "projection", "known": known})
@@ -96,39 +96,10 @@ class Observer:
         if request.output_schema is not ABSENT and request.output_schema is not None:
             expected.append(self._step_schemas.of(request.output_schema))
         if result.served_by_tool not in {"", result.tool}:
-            planned = self._checks_of(catalogue, result.tool)
+            planned = self._judges.of(catalogue, result.tool)
             if planned is not None:
-                expected.append(planned.output_schema)
+                expected.append(planned.checks.output_schema)
         return expected
-
-    def _pinned(self, digest: str) -> Catalogue:
-        catalogue = self._catalogues.current()
-        if digest and digest != catalogue.digest:
-            raise CatalogueMismatch.of(digest, catalogue.digest)
-        if catalogue.digest != self._catalogue_digest:
-            with self._caches:
-                self._forget_changed(catalogue)
-                self._catalogue_digest = catalogue.digest
-        return catalogue
-
-    def _forget_changed(self, catalogue: Catalogue) -> None:
-        """Keep the checks of the contracts that the new catalogue has unchanged."""
-        digests = {tool.contract.name: tool.contract.digest for tool in catalogue}
-        self._checks = {
-            name: known for name, known in self._checks.items() if known.contract_digest == digests.get(name)
-        }
-
-    def _checks_of(self, catalogue: Catalogue, name: str) -> ContractChecks | None:
-        if name not in catalogue:
-            return None
-        tool = catalogue.compiled(name)
-        known = self._checks.get(name)
-        if known is None or known.contract_digest != tool.contract.digest:
-            with self._caches:  # nobody waits here for a contract that is compiled already
-                known = self._checks.get(name)
-                if known is None or known.contract_digest != tool.contract.digest:
-                    known = self._checks[name] = compile_checks(tool, self._policy.weights, self._seen.get(name))
-        return known
 
     def _unknown_tool(self, result: ActionResult, catalogue: Catalogue) -> ObservationResult:
         tool = result.served_by_tool or result.tool
@@ -147,4 +118,4 @@ class Observer:
         return verdict(result, trail, source, self._policy.presentation)
 
     def __repr__(self) -> str:
-        return f"Observer(catalogue={self._catalogue_digest[:12]!r}, contracts_compiled={len(self._checks)})"
+        return f"Observer({self._judges!r})"

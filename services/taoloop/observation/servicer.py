@@ -18,9 +18,9 @@ from taoloop.observation.metering import MeteredObserver
 from taoloop.observation.semantic.answer_checker import LARGE_ANSWER_CHARACTERS
 from taoloop.observation.semantic.metering import MeteredAnswerChecker
 from taoloop.plan.answering import CheckAnswerRequest
-from taoloop.plan.observing import ListDriftRequest, ObservationResult, ObserveRequest, ObserveResponse
+from taoloop.plan.observing import ListDriftRequest, ObserveRequest
 from taoloop.wire.context import incoming_call
-from taoloop.wire.records.codec import append, decode, encode
+from taoloop.wire.records.codec import append, decode, encode, encode_in
 
 MAX_BATCH_ITEMS: Final = 256
 """Most results that one ObserveBatch may hold."""
@@ -55,6 +55,7 @@ class ObservationServicer(observation_pb2_grpc.ObservationServiceServicer):
     ) -> None:
         self._observer = observer
         self._max_body_bytes = max_body_bytes
+        self._small_bytes = min(max_body_bytes, LARGE_CHARACTERS // _COMPILING_FACTOR)
         self._clock = clock
         self._heavy = heavy
         self._drift = drift
@@ -66,9 +67,9 @@ class ObservationServicer(observation_pb2_grpc.ObservationServiceServicer):
         _context: grpc.aio.ServicerContext[Any, Any],
     ) -> pb.ObserveResponse:
         """Judge one result."""
-        if self._is_heavy(request):
-            return await self._heavy.run(partial(self._response, request))
-        return self._response(request)
+        if request.ByteSize() <= self._small_bytes:
+            return self._response(request)
+        return await self._larger(request)
 
     async def ObserveBatch(
         self,
@@ -88,11 +89,17 @@ class ObservationServicer(observation_pb2_grpc.ObservationServiceServicer):
         for index, item in enumerate(request.items):
             if deadline.is_expired:
                 raise DeadlineExceeded(f"The time was used up after {index} items.", metadata={"items": str(index)})
+            size = item.ByteSize()
             try:
-                await self._judge_item(item, response)
+                if size <= self._small_bytes:
+                    verdict = self._observer.observe(decode(ObserveRequest, item))
+                    append(verdict, pb.ObservationResult, response.results)
+                else:
+                    size = len(item.result.parsed_json) + _other_characters(item)
+                    response.results.append((await self._larger(item)).result)
             except InvalidRequest as error:
                 raise _named_by_place(error, index) from error
-            characters += _CHARACTERS_OF_AN_ITEM + len(item.result.parsed_json) + _other_characters(item)
+            characters += _CHARACTERS_OF_AN_ITEM + size
             if characters > LARGE_CHARACTERS:  # as much at a time as one call may take
                 characters = 0
                 await self._clock.sleep(0)
@@ -129,12 +136,11 @@ class ObservationServicer(observation_pb2_grpc.ObservationServiceServicer):
         record = decode(ListDriftRequest, request)
         return encode(await self._drift.list_drift(record, incoming_call(context)), pb.ListDriftResponse)
 
-    async def _judge_item(self, item: pb.ObserveRequest, response: pb.ObserveBatchResponse) -> None:
-        if self._is_heavy(item):
-            judged = await self._heavy.run(partial(self._response, item))
-            response.results.append(judged.result)
-        else:
-            append(self._verdict(item), pb.ObservationResult, response.results)
+    async def _larger(self, request: pb.ObserveRequest) -> pb.ObserveResponse:
+        """Judge a request that may be near a bound; where it takes long, beside the event loop."""
+        is_heavy = self._is_heavy(request)
+        bounded = self._bounded(request)
+        return await self._heavy.run(partial(self._response, bounded)) if is_heavy else self._response(bounded)
 
     def _is_heavy(self, request: pb.ObserveRequest) -> bool:
         body, other = len(request.result.parsed_json), _other_characters(request)
@@ -143,10 +149,8 @@ class ObservationServicer(observation_pb2_grpc.ObservationServiceServicer):
         return other + (body if body <= self._max_body_bytes else 0) > LARGE_CHARACTERS
 
     def _response(self, request: pb.ObserveRequest) -> pb.ObserveResponse:
-        return encode(ObserveResponse(result=self._verdict(request)), pb.ObserveResponse)
-
-    def _verdict(self, request: pb.ObserveRequest) -> ObservationResult:
-        return self._observer.observe(decode(ObserveRequest, self._bounded(request)))
+        verdict = self._observer.observe(decode(ObserveRequest, request))
+        return encode_in(pb.ObserveResponse, "result", verdict, pb.ObservationResult)
 
     def _bounded(self, request: pb.ObserveRequest) -> pb.ObserveRequest:
         """Take a body that is too large out before it is parsed, and leave its size for the verdict."""
@@ -161,12 +165,6 @@ class ObservationServicer(observation_pb2_grpc.ObservationServiceServicer):
 def registrar(servicer: ObservationServicer) -> Callable[[grpc.aio.Server], None]:
     """Return what adds the servicer to a server."""
     return lambda server: observation_pb2_grpc.add_ObservationServiceServicer_to_server(servicer, server)
-
-
-def _characters(request: pb.ObserveRequest) -> int:
-    """Return how much JSON there is to read; a schema is compiled besides."""
-    read = len(request.result.parsed_json) + len(request.arguments_json) + len(request.expect_json)
-    return read + _COMPILING_FACTOR * len(request.output_schema_json)
 
 
 def _other_characters(request: pb.ObserveRequest) -> int:

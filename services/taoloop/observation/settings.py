@@ -93,6 +93,12 @@ class AnswerSettings(SettingsGroup):
         le=64 * 1024 * 1024,
         description="Largest evidence of one answer, all steps together.",
     )
+    max_evidence_values: int = Field(
+        default=20_000,
+        ge=100,
+        le=10_000_000,
+        description="Most values within the texts of the evidence of one answer; 20 000 take about a second.",
+    )
 
 
 class ValidatorSettings(ChatModelSettings):
@@ -136,7 +142,8 @@ class ObservationSettings(ServiceSettings):
         default=MIN_CERTAINTY,
         ge=0.5,
         le=1.0,
-        description="How sure the soft check must be of what a text tells; below it the text counts for nothing.",
+        description="How sure the soft check must be of what a text tells; below it the text counts for nothing. "
+        "1 switches the check off.",
     )
     observation_drift: DriftSettings = Field(default_factory=DriftSettings, description="What changed upstream.")
     observation_heavy: HeavyWorkSettings = Field(default_factory=HeavyWorkSettings, description="Large results.")

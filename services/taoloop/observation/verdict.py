@@ -19,6 +19,9 @@ from taoloop.plan.acting import ActionResult, ActionStatus
 from taoloop.plan.observing import Consistency, Drift, ObservationResult, StageScore
 from taoloop.tools.signature import Trust
 
+PENDING: Final = "status_pending"
+"""All that the audit trail of a result has that the tool still works on."""
+
 _NO_EFFECT_STATUSES: Final = frozenset({ActionStatus.FAILED, ActionStatus.REJECTED, ActionStatus.APPROVAL_REQUIRED})
 _CONSISTENCY: Final = Stage.CONSISTENCY.value
 _NOT_SHOWN: Final = Exposure(exposed=ABSENT)
@@ -185,7 +188,7 @@ def pending(result: ActionResult, trust: Trust) -> ObservationResult:
         tool=result.tool,
         valid=False,
         stages=stage_scores(hard=None, soft=(0, 0), is_consistent=None),
-        audit_trail=("status_pending",),
+        audit_trail=(PENDING,),
         suggested_next=WAIT,
         trust=trust,
     )

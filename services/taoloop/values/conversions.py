@@ -14,7 +14,7 @@ from taoloop.core.exact_json import ABSENT, Absent, Json, JsonEncodeError, JsonV
 from taoloop.values.booleans import parse_boolean
 from taoloop.values.calendars import MONDAY, Calendar, day_in, zone_of
 from taoloop.values.cleaning.texts import clean_text
-from taoloop.values.dates import is_iso_day, parse_date, parse_period
+from taoloop.values.dates import iso_day, parse_date, parse_period
 from taoloop.values.datetimes import (
     EpochUnit,
     Gap,
@@ -72,6 +72,8 @@ class ConversionContext:
 
 Options = dict[str, JsonValue]
 Bound = Callable[[JsonValue], JsonValue]
+Apply = Callable[[JsonValue, ConversionContext, Options], JsonValue]
+Bind = Callable[[ConversionContext, Options], Bound]
 _MAX_INTEGER_DIGITS: Final = 300
 
 
@@ -91,11 +93,11 @@ class Conversion:
 
     result_types: frozenset[str]
     option_names: frozenset[str]
-    apply: Callable[[JsonValue, ConversionContext, Options], JsonValue]
+    apply: Apply
     allowed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     fault: Callable[[Options], str | None] | None = None
     format: str = ""
-    bind: Callable[[ConversionContext, Options], Bound] | None = None
+    bind: Bind | None = None
 
     def bound(self, context: ConversionContext, options: Options) -> Bound:
         """Return the conversion for one context and options that have no fault, for any number of values."""
@@ -186,8 +188,8 @@ def _order(options: Options) -> DateOrder | None:
 
 def _date(value: JsonValue, context: ConversionContext, options: Options) -> JsonValue:
     text = _text(value, "a date")
-    if is_iso_day(text):
-        return text
+    if (day := iso_day(text)) is not None:
+        return day
     try:
         return parse_date(text, context.calendar(), _order(options)).isoformat()
     except ValueRefused as refused:
@@ -208,6 +210,19 @@ def _datetime(value: JsonValue, context: ConversionContext, options: Options) ->
         return normal_epoch(epoch, unit)
     gap = cast("Gap", options.get("gap", "refuse"))
     return normal_datetime(text, context.calendar(), context.zone(), _order(options), gap)
+
+
+def _quickly(quick: Callable[[str], str | None], apply: Apply) -> Bind:
+    """Return what binds `apply` so that a text in the common form is read by `quick`, which knows no others."""
+
+    def bind(context: ConversionContext, options: Options) -> Bound:
+        def read(value: JsonValue) -> JsonValue:
+            known = quick(value) if isinstance(value, str) else None
+            return apply(value, context, options) if known is None else known
+
+        return read
+
+    return bind
 
 
 def _time(value: JsonValue, _: ConversionContext, __: Options) -> JsonValue:
@@ -297,30 +312,28 @@ def _clean(value: JsonValue, _: ConversionContext, options: Options) -> JsonValu
 
 
 def _text_fault(options: Options) -> str | None:
-    if "html" not in options:
-        return None
-    return None if find_spec("nh3") else "The option html needs the library nh3."
+    return None if "html" not in options or find_spec("nh3") else "The option html needs the library nh3."
 
 
 def _enum_fault(options: Options) -> str | None:
     values = options.get("values")
-    if "values" not in options:
-        return "The conversion to enum needs `values`."
-    if not (isinstance(values, list | dict) and values):
-        return "The conversion to enum needs `values`, a list or an object that is not empty."
-    return None
+    if isinstance(values, list | dict) and values:
+        return None
+    return f"The conversion to enum needs `values`{', a list or an object that is not empty' * ('values' in options)}."
 
 
-def _quantity(convert_quantity: quantities.Convert) -> Callable[[JsonValue, ConversionContext, Options], JsonValue]:
-    def apply(value: JsonValue, context: ConversionContext, options: Options) -> JsonValue:
-        return convert_quantity(value, _separator(context, options), options)
-
-    return apply
-
-
-def _bound_quantity(convert_quantity: quantities.Convert, context: ConversionContext, options: Options) -> Bound:
+def _bound_quantity(
+    convert_quantity: quantities.Convert,
+    quicken: quantities.Quicken | None,
+    context: ConversionContext,
+    options: Options,
+) -> Bound:
     separator = _separator(context, options)
-    return lambda value: convert_quantity(value, separator, options)
+
+    def full(value: JsonValue) -> JsonValue:
+        return convert_quantity(value, separator, options)
+
+    return full if quicken is None else quicken(full, separator, options)
 
 
 _ORDERS: Final = {"order": ("YMD", "DMY", "MDY")}
@@ -346,29 +359,35 @@ def _quantity_entry(
     convert_quantity: quantities.Convert,
     fault: Callable[[Options], str | None],
     allowed: Mapping[str, tuple[str, ...]] | None = None,
+    quicken: quantities.Quicken | None = None,
     result_types: str = "number",
 ) -> Conversion:
     entry = _entry(
         result_types,
         f"{option_names} {_NUMBER_OPTIONS}",
-        _quantity(convert_quantity),
+        lambda value, context, options: convert_quantity(value, _separator(context, options), options),
         {**_SEPARATORS, **(allowed or {})},
         lambda options: number_fault(options) or fault(options),
     )
-    return replace(entry, bind=partial(_bound_quantity, convert_quantity))
+    return replace(entry, bind=partial(_bound_quantity, convert_quantity, quicken))
 
 
 CONVERSIONS: Final = {
-    "date": _entry("string", "order", _date, _ORDERS, text_format="date"),
-    "datetime": _entry("string", "order unit gap", _datetime, _MOMENTS, text_format="date-time"),
+    "date": replace(_entry("string", "order", _date, _ORDERS, text_format="date"), bind=_quickly(iso_day, _date)),
+    "datetime": replace(
+        _entry("string", "order unit gap", _datetime, _MOMENTS, text_format="date-time"),
+        bind=_quickly(quick_datetime, _datetime),
+    ),
     "time": _entry("string", "", _time),
     "date-range": _entry("string", "order", _date_range, _ORDERS, text_format="date-range"),
     "integer": _entry("integer", _NUMBER_OPTIONS, _integer, _SEPARATORS, number_fault),
     "number": _entry("number", _NUMBER_OPTIONS, _number, _SEPARATORS, number_fault),
     "unit": _quantity_entry("unit to_unit difference", quantities.unit, quantities.unit_fault),
-    "percentage": _quantity_entry("scale unit", quantities.percentage, quantities.no_fault, quantities.SHARES),
+    "percentage": _quantity_entry(
+        "scale unit", quantities.percentage, quantities.no_fault, quantities.SHARES, quantities.quick_percentage
+    ),
     "confidence": _quantity_entry("scale", quantities.confidence, quantities.no_fault, quantities.SCALE),
-    "money": _quantity_entry("currency", quantities.money, quantities.money_fault, result_types=""),
+    "money": _quantity_entry("currency", quantities.money, quantities.money_fault, None, quantities.quick_money, ""),
     "duration": _quantity_entry("unit", quantities.duration, quantities.no_fault, quantities.LENGTHS),
     "boolean": _entry("boolean", "", _boolean),
     "string": _entry("string", "", _string),

@@ -23,7 +23,7 @@ _RANGE: Final = tuple(
         r"从?(?P<start>.+?) ?(?:至|到) ?(?P<end>.+)",
     )
 )
-_ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_ISO_DAY_LENGTH: Final = len("2026-03-14")
 _MAX_TEXT: Final = 200
 _MONTH_NAME = re.compile(rf"(?:^| )(?:{MONTH_WORD})(?: |$)")
 _MONTH_DAY = re.compile(rf"(?P<month>{MONTH_WORD}) {DAY_WORD}(?P<year>,? [0-9]{{4}})?$")
@@ -32,19 +32,19 @@ _ENGLISH_YEAR = re.compile(r"[ ,](?P<year>[0-9]{4})$")
 _SHARED_HEAD = re.compile(r"(?P<year>(?:[^年]+|今|去|明)年)?(?P<month>[^年月]+月)?")
 
 
-def is_iso_day(text: str) -> bool:
-    """Tell whether the text is a day as `date.isoformat` writes it, which has one reading and is read at once.
+def iso_day(text: str) -> str | None:
+    """Return the text where it is a day as `date.isoformat` writes it, which has one reading and is read at once.
 
-    >>> is_iso_day("2026-02-28"), is_iso_day("2026-02-29"), is_iso_day("2026-2-28")
-    (True, False, False)
+    >>> iso_day("2026-02-28"), iso_day("2026-02-29"), iso_day("2026-2-28")
+    ('2026-02-28', None, None)
     """
-    if _ISO_DAY.fullmatch(text) is None:
-        return False
+    if len(text) != _ISO_DAY_LENGTH or not text[4] == text[7] == "-":
+        return None
     try:
-        date.fromisoformat(text)
+        date.fromisoformat(text)  # knows weeks too, whose second hyphen stands elsewhere
     except ValueError:
-        return False
-    return True
+        return None
+    return text
 
 
 def parse_date(text: str, calendar: Calendar | None = None, order: DateOrder | None = None) -> date:

@@ -7,6 +7,7 @@ import re
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final, Literal
 
 from taoloop.values.calendars import Calendar, day_of, zone_of
@@ -275,9 +276,25 @@ def quick_datetime(text: str) -> str | None:
     if _QUICK.fullmatch(text) is None:
         return None
     try:
-        return format_datetime(datetime.fromisoformat(text))
+        if text[_SECONDS] == ".":
+            return format_datetime(datetime.fromisoformat(text))
+        # Without a zone a moment is written in half the time.
+        utc = datetime.fromisoformat(text[:_SECONDS]) - _offset_written(text[_SECONDS:])
     except (ValueError, OverflowError):
         return None  # the rules for all forms say what is wrong
+    return f"{utc.isoformat()}Z"
+
+
+@lru_cache(maxsize=256)
+def _offset_written(offset: str) -> timedelta:
+    """Return the offset of `Z` or `+08:00`; there are few in the world.
+
+    Raises:
+        ValueError: There is no such offset.
+    """
+    found = datetime.fromisoformat(f"2000-01-01T00:00:00{offset}").utcoffset()
+    assert found is not None
+    return found
 
 
 def format_datetime(moment: datetime, fraction: str | None = None) -> str:

@@ -54,6 +54,25 @@ def test_an_answer_is_first_judged_as_the_action_service_does(catalogue: Path, i
     assert "fault NOT_FOUND: " in done.out
 
 
+def test_timing_tells_what_each_check_costs(catalogue: Path, invoke: Invoke) -> None:
+    done = observe(invoke, catalogue, GOOD, "--timing")
+    assert done.code == 0
+    assert "µs  verdict" in done.out
+    assert "µs  cheap" in done.out
+    told = json.loads(observe(invoke, catalogue, GOOD, "--timing", "--json").out)["timing"]
+    assert told[0]["check"] == "verdict"
+    assert all(each["seconds"] > 0 for each in told)
+    assert "timing" not in json.loads(observe(invoke, catalogue, GOOD, "--json").out)
+
+
+def test_an_answer_that_the_tool_still_works_on_is_pending_and_no_judgement(catalogue: Path, invoke: Invoke) -> None:
+    done = observe(invoke, catalogue, {"status_code": 202})
+    assert done.code == 1
+    assert done.out.startswith("get_order: pending")
+    assert "confidence" not in done.out
+    assert "suggested next: wait" in done.out
+
+
 def test_a_sample_is_a_response_and_names_its_tool(catalogue: Path, invoke: Invoke) -> None:
     response = written(catalogue.parent, {**sample(GOOD), "tool": "get_order"})
     done = invoke("observe", "--catalogue", str(catalogue), "--action-response", response)
@@ -119,7 +138,7 @@ def test_a_replay_shows_the_verdicts_that_a_changed_contract_changes(catalogue: 
     assert done.code == 1
     assert f"{records}:1: get_order: valid → not valid (RULE_FAILED)" in done.out
     assert f"{records}:2" not in done.out
-    assert "2 records, 1 valid; changed: 1 verdicts (1 no longer valid)" in done.out
+    assert "2 records, 1 valid; changed: 1 verdict (1 no longer valid)" in done.out
     as_json = invoke("observe", "replay", records, "--catalogue", new, "--against", str(catalogue), "--json").out
     first, summary = map(json.loads, as_json.splitlines())
     assert first["changed"] == {"verdict": True, "data": False, "exposed": False, "confidence": True}
@@ -160,7 +179,7 @@ def test_an_interrupted_replay_shows_what_it_counted(
     records = written(catalogue.parent, f"{line}\n{line}", "records.jsonl")
     done = invoke("observe", "replay", records, "--catalogue", str(catalogue))
     assert done.code == 130
-    assert "1 records, 1 valid" in done.out
+    assert "1 record, 1 valid" in done.out
 
 
 def test_records_that_are_not_there_are_named(catalogue: Path, invoke: Invoke) -> None:

@@ -82,6 +82,26 @@ def test_envelope_gives_status_time_and_arguments(write: Write, catalogue: Catal
     assert observe_files(files, catalogue).failures[0].actual == 503
 
 
+def test_envelope_without_a_body_is_an_answer_that_had_none(write: Write, catalogue: Catalogue) -> None:
+    files = ObservedFiles(action_response=write("r.json", {"status_code": 204}), tool="track_parcel")
+
+    verdict = observe_files(files, catalogue)
+
+    assert verdict.fault is not None
+    assert verdict.fault.code == FaultCode.EMPTY_RESULT
+
+
+def test_recorded_line_is_an_envelope_and_what_it_expects_of_itself_is_left_aside(
+    write: Write, catalogue: Catalogue
+) -> None:
+    line = {"status_code": 200, "content_type": "application/json", "tool": "track_parcel", "expect": {"valid": False}}
+    files = ObservedFiles(action_response=write("r.json", {**line, "body": {"state": "on_the_road"}}))
+
+    verdict = observe_files(files, catalogue)
+
+    assert (verdict.valid, verdict.tool) == (True, "track_parcel")
+
+
 def test_body_with_a_member_named_body_is_no_envelope(write: Write, catalogue: Catalogue) -> None:
     files = ObservedFiles(action_response=write("r.json", {"state": "delivered", "body": 1}), tool="track_parcel")
 

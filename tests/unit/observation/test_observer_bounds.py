@@ -116,11 +116,11 @@ def test_replaced_contract_is_compiled_again_and_the_others_are_kept() -> None:
     observer.observe(ObserveRequest(result=result_of(GOOD)))
     kept = observer.observe(ObserveRequest(result=result_of({}, tool="ask_anything")))
     strict = replace(PARCEL, response={"type": "object", "required": ["colour"]}, document={"v": 2})
-    compiled_before = observer._checks["ask_anything"]
+    compiled_before = observer._judges.of(observer._catalogues.current(), "ask_anything")
     observer._catalogues = OneCatalogue(Catalogue.of([strict, other]))
 
     assert not observer.observe(ObserveRequest(result=result_of(GOOD))).valid
-    assert observer._checks["ask_anything"] is compiled_before
+    assert observer._judges.of(observer._catalogues.current(), "ask_anything") is compiled_before
     assert kept.valid
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taoloop.core.exact_json import ABSENT, loads
 from taoloop.core.faults import FaultCode
+from taoloop.plan.observing import Consistency
+from taoloop.tools.catalogue import Catalogue
 from taoloop.tools.contract import MinScore, NormaliseAs, NormaliseRule, Observe, Take, ToolContract
+from taoloop.tools.schemas import CompiledSchema
 from tests.unit.observation.contracts import bare, observed
 
 
@@ -125,6 +129,61 @@ def test_no_hits_make_it_raise_and_none_below_the_score_is_kept(found: list[Any]
     assert all(hit["score"] >= Decimal("0.6") for hit in kept)
     assert verdict.valid is bool(kept)
     assert take is Take.ALL or len(kept) <= 1
+
+
+bounds = st.integers(0, 4)
+of_hits = st.fixed_dictionaries(
+    {},
+    optional={
+        "minItems": bounds,
+        "maxItems": st.integers(2, 6),
+        "minProperties": bounds,
+        "maxProperties": st.integers(2, 6),
+        "required": st.lists(st.sampled_from("abc"), unique=True),
+        "uniqueItems": st.booleans(),
+        "contains": st.sampled_from([{"required": ["n"]}, {"properties": {"n": {"const": 1}}}, True]),
+        "minContains": bounds,
+        "maxContains": st.integers(1, 4),
+        "prefixItems": st.lists(
+            st.just({"required": ["score"]}) | st.just({"properties": {"n": {"const": 0}}}), min_size=1
+        ),
+        "additionalProperties": st.just({"type": "object"}),
+        "dependentRequired": st.just({"a": ["b"]}),
+        "unevaluatedItems": st.just(True),
+    },
+)
+some_hits = st.lists(
+    st.fixed_dictionaries(
+        {}, optional={"score": st.sampled_from([0, Decimal("0.5"), Decimal("0.6"), 1]), "n": st.integers(0, 2)}
+    ),
+    max_size=5,
+)
+
+
+@given(of_hits, some_hits, st.sampled_from(Take), st.booleans(), st.integers(0, 3))
+@settings(max_examples=300, deadline=None)
+def test_the_hits_that_are_kept_keep_the_output_schema_and_are_what_the_step_asks_for(
+    of_hits: Any, found: list[Any], take: Take, is_by_name: bool, wanted: int
+) -> None:
+    hits = dict(zip("abcde", found, strict=False)) if is_by_name else found
+    hit = {"type": "object", "properties": {"score": {"type": "number"}, "n": {"type": "integer"}}}
+    each = {"properties": dict.fromkeys("abcde", hit)} if is_by_name else {"items": hit}
+    response = {"type": "object", "properties": {"results": {"type": ["object", "array"], **each, **of_hits}}}
+    contract = replace(search(take), response=response)
+    asked = {"properties": {"results": {"minItems": wanted, "minProperties": wanted}}}
+
+    verdict = observed({"results": hits}, contract, request={"output_schema": asked})
+
+    if verdict.data is ABSENT:
+        assert verdict.fault is not None
+        assert verdict.fault.code in {FaultCode.SCHEMA_VIOLATION, FaultCode.LOW_RELEVANCE}
+        return
+    derived: Any = Catalogue.of([contract]).output_schema(contract.name)
+    output = CompiledSchema.compile(derived)
+    assert output.violations(verdict.data) == ()
+    is_enough = len(data_of(verdict)["results"]) >= wanted
+    assert verdict.valid is is_enough
+    assert verdict.consistency is (Consistency.OK if is_enough else Consistency.BROKEN)
 
 
 def test_a_score_of_thousands_of_digits_is_quoted_in_part() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taoloop.values.calendars import Calendar, Period
-from taoloop.values.dates import is_iso_day, parse_date, parse_period
+from taoloop.values.dates import iso_day, parse_date, parse_period
 from taoloop.values.refusals import RefusalCode, ValueRefused
 from taoloop.values.written_dates import DateOrder, parse_written_date
 
@@ -238,4 +238,4 @@ def test_an_iso_day_is_known_at_once_by_the_rules_for_all_days(text: str) -> Non
     except ValueRefused:
         day = ""
 
-    assert is_iso_day(text) == (day == text)
+    assert iso_day(text) == (text if day == text else None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -10,7 +10,9 @@ from taoloop.core import pointers
 from taoloop.core.exact_json import ABSENT, Json, JsonValue
 from taoloop.core.records import quickly_made
 from taoloop.observation.exposing.fitting import Cut, fit, size_bytes
+from taoloop.observation.exposing.harmless import harmless_members
 from taoloop.observation.exposing.redactor import Redactor, compile_redactor
+from taoloop.observation.exposing.shapes import Shapes, whole_members
 from taoloop.observation.stages.model import Flaw
 from taoloop.tools.contract import Observe
 from taoloop.tools.normalisers.place_tree import PlaceTree, place_tree
@@ -51,14 +53,25 @@ class Exposer:
         exposed: What may be seen; None for everything.
         projections: What one goal needs, by name.
         redactor: Masks what must not be shown.
+        harmless: Names of members in which no credential can stand.
     """
 
-    __slots__ = ("_exposed", "_projections", "redactor")
+    __slots__ = ("_exposed", "_projections", "_shapes", "redactor")
 
-    def __init__(self, exposed: PlaceTree | None, projections: Mapping[str, PlaceTree], redactor: Redactor) -> None:
+    def __init__(
+        self,
+        exposed: PlaceTree | None,
+        projections: Mapping[str, PlaceTree],
+        redactor: Redactor,
+        harmless: Collection[str] = (),
+    ) -> None:
         self._exposed: Final = exposed
         self._projections: Final = dict(projections)
         self.redactor: Final = redactor
+        whole = whole_members(exposed)
+        # What can be no credential may still be a number of a person.
+        unsearched = () if redactor.has_masks else harmless
+        self._shapes: Final = None if whole is None else Shapes(whole, unsearched, redactor.are_clean_names)
 
     @property
     def projections(self) -> tuple[str, ...]:
@@ -76,6 +89,9 @@ class Exposer:
             projection: Name of the goal; empty for none.
             max_bytes: Most bytes of the exposed part as compact JSON, at least 64.
         """
+        if not projection and (at_once := self.at_once(data, max_bytes)) is not None:
+            part, left_out = at_once
+            return Exposure(exposed=part, omitted=left_out[:MAX_LISTED], omitted_count=len(left_out))
         omitted: list[str] = []
         shown: Json = data
         if self._exposed is not None:
@@ -87,6 +103,17 @@ class Exposer:
         if shown is not ABSENT and self.redactor.is_clean(shown, max_bytes, listed):
             return Exposure(exposed=shown, omitted=tuple(listed), omitted_count=len(omitted))
         return self._masked(shown, omitted, max_bytes)
+
+    def at_once(self, data: JsonValue, max_bytes: int) -> tuple[JsonValue, tuple[str, ...]] | None:
+        """Return what may be seen of most objects, and pointers of what was left out; None says nothing.
+
+        Nothing in it is masked or cut.
+        """
+        if self._shapes is None or not isinstance(data, dict) or (shape := self._shapes.of(data)) is None:
+            return None
+        if not self.redactor.is_clean_row(data, shape.checked, max_bytes - shape.most_bytes):
+            return None
+        return {name: data[name] for name in shape.shown}, shape.omitted
 
     def _masked(self, shown: Json, omitted: list[str], max_bytes: int) -> Exposure:
         """Return what may be seen of the part, masked, cut where it is too long."""
@@ -140,6 +167,7 @@ def compile_exposer(observe: Observe) -> Exposer:
         None if observe.expose is None else place_tree(observe.expose),
         {name: place_tree(projection.expose) for name, projection in observe.projections.items()},
         compile_redactor(observe),
+        harmless_members(observe),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final
@@ -35,6 +35,8 @@ _BETWEEN: Final = "|"
 
 _LONG: Final = 100
 """From here on it is worth while to look whether the characters of a text have longer forms in JSON."""
+
+_NUMBERS: Final = (int, Decimal)  # a tuple, since a union would be built anew for each value
 
 _Mask = tuple[str, Finder]
 
@@ -93,6 +95,11 @@ class Redactor:
         self._places: Final = (*fields, *body_places)
         self._hides_secret_names: Final = hides_secret_names
 
+    @property
+    def has_masks(self) -> bool:
+        """Tell whether texts and numbers are searched for more than credentials."""
+        return bool(self._masks)
+
     def is_clean(self, value: JsonValue, max_bytes: int, names: Sequence[str] = ()) -> bool:
         """Tell at once of most data that nothing is masked in it, and that its JSON text has at most so many bytes.
 
@@ -107,6 +114,34 @@ class Redactor:
         left = max_bytes - self._gather(value, texts, max_bytes)
         together = _BETWEEN.join(texts)
         return left >= 2 * len(texts) + _most_bytes(together) and self._are_clean(texts, together)
+
+    def is_clean_row(self, members: Mapping[str, JsonValue], names: Iterable[str], max_bytes: int) -> bool:
+        """Tell the same of members of one object; False where one of them holds others.
+
+        Args:
+            members: The object.
+            names: The members.
+            max_bytes: Most bytes that they may have as JSON, with the commas between them.
+        """
+        texts: list[str] = []
+        left = max_bytes
+        for name in names:
+            each = members[name]
+            if isinstance(each, str):
+                texts.append(each)
+            elif each is None or isinstance(each, bool):
+                left -= 6
+            elif isinstance(each, _NUMBERS) and (not self._masks or not self._searched(each)):
+                left -= each.bit_length() // 3 + 3 if isinstance(each, int) else len(str(each)) + 1
+            else:
+                return False
+        together = _BETWEEN.join(texts)
+        return left >= 2 * len(texts) + _most_bytes(together) and self._are_clean(texts, together)
+
+    def are_clean_names(self, names: Sequence[str]) -> bool:
+        """Tell of names, of members and of places, that nothing in them is masked."""
+        is_plain = not self._fields and not self._hides_secret_names
+        return is_plain and self._are_clean(names, _BETWEEN.join(names))
 
     def _are_clean(self, texts: Sequence[str], together: str) -> bool:
         return are_harmless(texts, together) and (not self._masks or self._holds_nothing(together))

@@ -39,9 +39,9 @@ def check_answer(request: CheckAnswerRequest, limits: GroundingLimits = _DEFAULT
         return refused(FaultCode.ANSWER_TOO_LARGE, "characters", len(request.text), limits.max_characters)
     reading = Reading.of(request.locale, request.time_zone)
     try:
-        index = index_evidence(request.evidence, reading, limits.max_evidence_bytes)
-    except EvidenceTooLarge:
-        return refused(FaultCode.EVIDENCE_TOO_LARGE, "bytes of evidence", None, limits.max_evidence_bytes)
+        index = index_evidence(request.evidence, reading, limits)
+    except EvidenceTooLarge as above:
+        return refused(FaultCode.EVIDENCE_TOO_LARGE, above.what, None, above.limit)
     mentions = [one for one in extract(request.text, reading, index.names) if not _is_heading(one, index)]
     if len(mentions) > limits.max_claims:
         return refused(FaultCode.ANSWER_TOO_LARGE, "claims", len(mentions), limits.max_claims)

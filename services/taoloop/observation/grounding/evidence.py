@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,14 @@ from typing import Final
 from taoloop.core.exact_json import Absent, JsonValue
 from taoloop.observation.grounding.extracting import extract_values
 from taoloop.observation.grounding.keys import implied
-from taoloop.observation.grounding.model import MAX_DIGITS, Mention, Node, decimal_key
+from taoloop.observation.grounding.model import (
+    MAX_DIGITS,
+    GroundingLimits,
+    Mention,
+    Node,
+    TooManyValues,
+    decimal_key,
+)
 from taoloop.observation.grounding.reading import Reading, half_width
 from taoloop.observation.grounding.texts.codes import visible_end
 from taoloop.observation.grounding.texts.names import fold_name
@@ -66,6 +74,7 @@ class EvidenceIndex:
         field_words: Lower-case words that names of fields are made of.
         moments: Places of a day with its time.
         size_bytes: UTF-8 bytes of all texts and names of fields, 8 for each other scalar.
+        values_left: How many values may still be read out of texts.
     """
 
     hits: defaultdict[str, list[Hit]] = field(default_factory=lambda: defaultdict(list))
@@ -77,6 +86,17 @@ class EvidenceIndex:
     field_words: set[str] = field(default_factory=set)
     moments: set[Node] = field(default_factory=set)
     size_bytes: int = 0
+    values_left: int = sys.maxsize
+
+    def extracted(self, text: str, reading: Reading) -> list[Mention]:
+        """Return the values of a text.
+
+        Raises:
+            TooManyValues: They are more than may still be read.
+        """
+        mentions = extract_values(text, reading, self.values_left)
+        self.values_left -= len(mentions)
+        return mentions
 
     def add_key(self, key: str, node: Node) -> None:
         """Add a value with all that it implies."""
@@ -115,16 +135,33 @@ class _Place:
 
 
 class EvidenceTooLarge(Exception):
-    """The evidence has more bytes than allowed."""
+    """The evidence is above a limit.
+
+    Attributes:
+        what: Of what it has more.
+        limit: The limit.
+    """
+
+    def __init__(self, what: str, limit: int) -> None:
+        super().__init__(what)
+        self.what = what
+        self.limit = limit
 
 
-def index_evidence(evidence: Sequence[Evidence], reading: Reading, max_bytes: int) -> EvidenceIndex:
+def index_evidence(evidence: Sequence[Evidence], reading: Reading, limits: GroundingLimits) -> EvidenceIndex:
     """Return the index over all steps; nested values are walked without recursion, so that no depth is too deep.
 
     Raises:
-        EvidenceTooLarge: There are more than `max_bytes`.
+        EvidenceTooLarge: There are more bytes, or more values within texts, than the limits allow.
     """
-    index = EvidenceIndex()
+    try:
+        return _indexed(evidence, reading, limits)
+    except TooManyValues as exc:
+        raise EvidenceTooLarge("values in the texts of its evidence", limits.max_evidence_values) from exc
+
+
+def _indexed(evidence: Sequence[Evidence], reading: Reading, limits: GroundingLimits) -> EvidenceIndex:
+    index = EvidenceIndex(values_left=limits.max_evidence_values)
     for one in evidence:
         if isinstance(one.exposed, Absent):
             continue
@@ -133,8 +170,8 @@ def index_evidence(evidence: Sequence[Evidence], reading: Reading, max_bytes: in
             place = waiting.pop()
             if place.node.depth_characters <= MAX_POINTER_CHARACTERS:
                 waiting.extend(_walked(place, index, reading))
-            if index.size_bytes > max_bytes:
-                raise EvidenceTooLarge
+            if index.size_bytes > limits.max_evidence_bytes:
+                raise EvidenceTooLarge("bytes of evidence", limits.max_evidence_bytes)
     return index
 
 
@@ -191,7 +228,7 @@ def _add_name(name: str, node: Node, index: EvidenceIndex, reading: Reading) -> 
         return
     index.field_words.update(word.lower() for word in _WORD.findall(name))
     if any(map(str.isdigit, name)):
-        for mention in extract_values(name, reading):
+        for mention in index.extracted(name, reading):
             for key in mention.keys:
                 index.add_key(key, node)
 
@@ -227,7 +264,7 @@ def _add_text(text: str, place: _Place, index: EvidenceIndex, reading: Reading) 
     if duration is not None:
         number, letter = (group for group in duration.groups() if group is not None)
         index.add_number(Decimal(number), _DURATION_UNITS[letter], "", place.node)
-    mentions = extract_values(text, reading)
+    mentions = index.extracted(text, reading)
     whole = len(text.strip())
     for mention in mentions:
         is_whole = mention.end - mention.start == whole

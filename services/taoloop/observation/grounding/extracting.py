@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -60,12 +61,16 @@ def extract(text: str, reading: Reading, names: Mapping[str, Node] = MappingProx
     return sorted(mentions, key=lambda mention: mention.start)
 
 
-def extract_values(text: str, reading: Reading) -> list[Mention]:
-    """Return the values of a text of the evidence, where marks and capital letters say nothing of their own."""
+def extract_values(text: str, reading: Reading, most: int = sys.maxsize) -> list[Mention]:
+    """Return the values of a text of the evidence, where marks and capital letters say nothing of their own.
+
+    Raises:
+        TooManyValues: There are more than `most`.
+    """
     view = half_width(text)
     if not (_HAS_VALUE.search(view) or WORDS.search(view)):
         return []
-    taken = Taken(len(view))
+    taken = Taken(len(view), most)
     mentions = list(read_codes(view, taken))
     mentions += read_dates(view, taken, reading)
     mentions += read_phones(view, taken)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final
@@ -21,11 +22,13 @@ class GroundingLimits:
         max_characters: Longest text of an answer, in code points.
         max_claims: Most values in it.
         max_evidence_bytes: Largest evidence, all steps together.
+        max_evidence_values: Most values within its texts and names of fields, all steps together.
     """
 
     max_characters: int = 32 * 1024
     max_claims: int = 1000
     max_evidence_bytes: int = 512 * 1024
+    max_evidence_values: int = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +104,21 @@ class Node:
         return join(*reversed(tokens))
 
 
+class TooManyValues(Exception):
+    """A text has more values than may be read of it."""
+
+
 @dataclass(slots=True)
 class Taken:
-    """Which code points of a text belong to a value already."""
+    """Which code points of a text belong to a value already.
+
+    Attributes:
+        length: Of the text.
+        left: How many values may still be taken.
+    """
 
     length: int
+    left: int = sys.maxsize
     _mask: bytearray = field(init=False)
 
     def __post_init__(self) -> None:
@@ -117,7 +130,14 @@ class Taken:
         return self._mask.find(1, start, end) < 0
 
     def take(self, start: int, end: int) -> None:
-        """Take a span."""
+        """Take a span.
+
+        Raises:
+            TooManyValues: None may be taken any more.
+        """
+        if self.left <= 0:
+            raise TooManyValues
+        self.left -= 1
         self._mask[start:end] = b"\x01" * (end - start)
 
 

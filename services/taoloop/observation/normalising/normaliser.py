@@ -9,7 +9,7 @@ from typing import Final
 from taoloop.core.exact_json import ABSENT, Json, JsonEncodeError, JsonValue, dumps
 from taoloop.observation.normalising.change import MAX_FLAWS, Change, Found, no_place
 from taoloop.observation.normalising.draft import Draft
-from taoloop.observation.normalising.member_changes import split
+from taoloop.observation.normalising.member_changes import MemberChanges, split
 from taoloop.observation.stages.model import Flaw, Outcome
 from taoloop.tools.normalisers.place_tree import PlaceTree
 from taoloop.tools.normalisers.places import STAR, Path, find
@@ -51,6 +51,11 @@ class Normaliser:
             place: tuple(change for change in others if change.field == place and change.conversion is None)
             for place in moved
         }
+
+    @property
+    def only(self) -> MemberChanges | None:
+        """Return the changes where they are all of members of the body itself, else None."""
+        return self._only
 
     def apply(self, body: JsonValue) -> tuple[Json, Outcome]:
         """Return the data and what was refused; the data is ABSENT when anything was.

@@ -39,7 +39,7 @@ class SoftCheck:
 
     Attributes:
         classifier: Labels texts.
-        min_certainty: Below it a label is not used, 0 to 1.
+        min_certainty: Below it a label is not used, 0 to 1; 1 switches the check off, since no label is so sure.
     """
 
     classifier: Classifier
@@ -47,6 +47,8 @@ class SoftCheck:
 
     def look_at(self, texts: Sequence[FoundText]) -> SoftFinding | None:
         """Return the first text that surely tells of a failure; None when no text does."""
+        if self.min_certainty >= 1.0:
+            return None
         for found in texts:
             said = self.classifier.classify(found.text)
             if said.label is not SoftLabel.NONE and said.certainty >= self.min_certainty:

@@ -86,7 +86,7 @@ class RelevanceCheck:
         best = max(score for score, _ in kept)
         chosen = {key for _, key in kept}
         shown = "the best alone" if self.is_best_only else f"{len(kept)}"
-        note = f"{shown} of {_count(hits)} hits kept, best score {_shown(best)}, lowest that counts {self.lowest}"
+        note = f"{shown} of {_counted(hits)} kept, best score {_shown(best)}, lowest that counts {self.lowest}"
         places = tuple(sorted(key for key in chosen if isinstance(key, int)))
         return Relevant(_with(body, self.to_hits, _only(hits, chosen)), _RELEVANT, note, places)
 
@@ -105,9 +105,9 @@ class RelevanceCheck:
     def _nothing(self, hits: Json, scored: list[_Hit]) -> Relevant:
         best = sorted((score for score, _ in scored), reverse=True)[:_MAX_CANDIDATES]
         if best:
-            message = f"No highly relevant result: of {_count(hits)} hits the best has the score {_shown(best[0])}."
+            message = f"No highly relevant result: of {_counted(hits)} the best has the score {_shown(best[0])}."
         elif _count(hits):
-            message = f"No highly relevant result: none of {_count(hits)} hits has a number as its score."
+            message = f"No highly relevant result: none of {_counted(hits)} has a number as its score."
         else:
             message = "No highly relevant result: the search found nothing."
         found = flaw(
@@ -164,3 +164,8 @@ def _shown(score: Decimal | float) -> str:
 
 def _count(hits: Json) -> int:
     return len(hits) if isinstance(hits, list | dict) else 0
+
+
+def _counted(hits: Json) -> str:
+    count = _count(hits)
+    return f"{count} hit" if count == 1 else f"{count} hits"

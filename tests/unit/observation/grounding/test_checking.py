@@ -349,13 +349,32 @@ def test_a_pointer_above_the_bound_supports_nothing() -> None:
         (CheckAnswerRequest(text="7 8 9 10 11 12"), "ANSWER_TOO_LARGE"),
         (CheckAnswerRequest(text="7", evidence=(Evidence(exposed="字" * 40),)), "EVIDENCE_TOO_LARGE"),
         (CheckAnswerRequest(text="7", evidence=(Evidence(exposed=[1] * 100),)), "EVIDENCE_TOO_LARGE"),
+        (CheckAnswerRequest(text="7", evidence=(Evidence(exposed=["1 2", "3 4"]),)), "EVIDENCE_TOO_LARGE"),
     ],
-    ids=["text", "claims", "wide text", "many numbers"],
+    ids=["text", "claims", "wide text", "many numbers", "many values in texts"],
 )
 def test_above_a_limit_the_answer_is_not_grounded(request_: CheckAnswerRequest, code: str) -> None:
-    response = check_answer(request_, GroundingLimits(max_characters=100, max_claims=5, max_evidence_bytes=100))
+    limits = GroundingLimits(max_characters=100, max_claims=5, max_evidence_bytes=100, max_evidence_values=3)
+    response = check_answer(request_, limits)
     assert response.fault is not None
     assert (response.fault.code, response.grounded, response.claims) == (code, False, ())
+
+
+def test_a_text_of_very_many_numbers_is_not_read_to_its_end() -> None:
+    evidence = Evidence(step_id="1.t1", exposed={"log": " ".join(str(number) for number in range(80_000))})
+    started = time.process_time()
+
+    response = check_answer(CheckAnswerRequest(text="It costs 12 EUR.", evidence=(evidence,)))
+
+    assert time.process_time() - started < 4.0
+    assert response.fault is not None
+    assert "more than 20000 values in the texts of its evidence" in response.fault.message
+
+
+def test_as_many_values_as_allowed_are_read() -> None:
+    request = CheckAnswerRequest(text="7", evidence=(Evidence(step_id="1", exposed=["5 6", "7"]),))
+
+    assert check_answer(request, GroundingLimits(max_evidence_values=3)).grounded
 
 
 _FORMS = {

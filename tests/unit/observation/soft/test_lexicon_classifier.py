@@ -71,9 +71,9 @@ def test_any_text_has_one_label_and_a_certainty_and_the_same_ones_again(text: st
 
 @pytest.mark.parametrize("text", ["a " * 10**6, "网" * 10**6, "connection " * 10**5, "\ufdfa" * 10**6])
 def test_no_text_takes_long(text: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     CLASSIFIER.classify(text)
-    assert time.perf_counter() - began < 0.2
+    assert time.process_time() - began < 0.2
 
 
 @pytest.mark.parametrize("line", ["", "none", "none\t", "smell\tx"])

@@ -36,6 +36,9 @@ def observe(  # noqa: PLR0913 - the options of a command are its parameters
             "--explain", help="Show every rule step by step, every normaliser before and after, and the confidence."
         ),
     ] = False,
+    timing: Annotated[
+        bool, typer.Option("--timing", help="Show what the verdict and each check cost here, in microseconds.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Judge a tool's response as the services would, and show the verdict. Exit code 1 when it is not valid.
@@ -57,7 +60,7 @@ def observe(  # noqa: PLR0913 - the options of a command are its parameters
     files = ObservedFiles(
         action_response=action_response, thought_plan=thought_plan, rules=rules, step_id=step, tool=tool
     )
-    show_judged(files, catalogue, is_explained=explain, as_json=as_json)
+    show_judged(files, catalogue, is_explained=explain, is_timed=timing, as_json=as_json)
 
 
 app.command("replay")(replaying.replay)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -14,11 +14,13 @@ from taoloop.cli.records import record_json
 from taoloop.cli.run_view import drift_words, fault_words, value_words
 from taoloop.cli.terminal import ExitCode, output, print_json, styled
 from taoloop.core.clock import SystemClock
-from taoloop.core.exact_json import ABSENT
+from taoloop.core.exact_json import ABSENT, JsonValue
 from taoloop.core.redaction import redact_text
 from taoloop.evaluation.samples.exchanges import acted
 from taoloop.evaluation.samples.explaining import RULE_STAGES, ExplainedRule, Explanation, explained
+from taoloop.evaluation.samples.timing import CheckTime, check_times
 from taoloop.observation.files import ObservedFiles, ObservedResponse, judged_files
+from taoloop.observation.verdict import PENDING
 from taoloop.plan.observing import CheckFailure, ObservationResult
 from taoloop.tools.seen import read_seen
 from taoloop.tools.served_catalogue import read_catalogue
@@ -35,20 +37,34 @@ def judged(files: ObservedFiles, catalogue: Path | None) -> ObservedResponse:
     return judged_files(files, contracts, act=lambda tool, result: acted(tool, result, clock), seen=seen)
 
 
-def show_judged(files: ObservedFiles, catalogue: Path | None, *, is_explained: bool, as_json: bool) -> None:
+def show_judged(
+    files: ObservedFiles, catalogue: Path | None, *, is_explained: bool, is_timed: bool, as_json: bool
+) -> None:
     """Judge a response file, print the verdict and end with its exit code."""
     response = judged(files, catalogue)
     verdict = response.verdict
     explanation = explained(response.tool, response.request, verdict)
+    times = check_times(response.tool, response.request, verdict, SystemClock()) if is_timed else ()
     if as_json:
-        shown = record_json(verdict)
-        print_json({**shown, "explanation": explanation_json(explanation)} if is_explained else shown)
+        explaining = {"explanation": explanation_json(explanation)} if is_explained else {}
+        timing: dict[str, JsonValue] = {"timing": [record_json(time) for time in times]} if is_timed else {}
+        print_json({**record_json(verdict), **explaining, **timing})
     else:
         for line in verdict_lines(verdict, explanation):
             output().print(line)
         for line in explanation_lines(explanation, verdict) if is_explained else ():
             output().print(line)
+        for line in _time_lines(times):
+            output().print(line)
     raise typer.Exit(ExitCode.OK if verdict.valid else ExitCode.FAILED)
+
+
+def _time_lines(times: Sequence[CheckTime]) -> Iterator[Text]:
+    """Yield what each check costs; rules of any length stand under one another."""
+    if times:
+        yield styled("time, each check by itself", "bold")
+    for time in times:
+        yield styled(f"  {time.seconds * 1e6:>8.1f} µs  {time.check}")
 
 
 def verdict_lines(verdict: ObservationResult, explanation: Explanation | None = None) -> Iterator[Text]:
@@ -58,8 +74,11 @@ def verdict_lines(verdict: ObservationResult, explanation: Explanation | None = 
         verdict: What is true of a result.
         explanation: Has the values that failed rules read; None shows the failures alone.
     """
-    head = f"{verdict.tool}: {'valid' if verdict.valid else 'not valid'}, confidence {verdict.confidence:.2f}"
-    yield styled(head, "bold green" if verdict.valid else "bold red")
+    if PENDING in verdict.audit_trail:
+        yield styled(f"{verdict.tool}: pending, the tool still works on it; nothing is judged yet", "bold yellow")
+    else:
+        head = f"{verdict.tool}: {'valid' if verdict.valid else 'not valid'}, confidence {verdict.confidence:.2f}"
+        yield styled(head, "bold green" if verdict.valid else "bold red")
     rules = {rule.rule_id: rule for rule in explanation.rules} if explanation is not None else {}
     for failure in verdict.failures:
         yield from _failure_lines(failure, rules.get(failure.rule_id) if failure.stage in RULE_STAGES else None)

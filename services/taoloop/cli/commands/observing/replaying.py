@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from taoloop.cli.options import JsonOption
+from taoloop.core.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -181,8 +182,8 @@ def _show_summary(counts: ReplayCounts, new: RecordedObserver, old: RecordedObse
         return
     tools = ", ".join(f"{name} {count}" for name, count in sorted(counts.tools.items()))
     words = (
-        f"{counts.records} records, {counts.valid} valid; changed: {counts.verdicts} verdicts "
-        f"({counts.broken} no longer valid), {counts.data} data, {counts.confidences} confidences"
+        f"{counted(counts.records, 'record')}, {counts.valid} valid; changed: {counted(counts.verdicts, 'verdict')} "
+        f"({counts.broken} no longer valid), {counts.data} data, {counted(counts.confidences, 'confidence')}"
         + (f", {counts.exposed} in what prompts see" if counts.exposed else "")
         + (f"; {counts.skipped} left out" if counts.skipped else "")
         + (f"; by tool: {tools}" if tools else "")

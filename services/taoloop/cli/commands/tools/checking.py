@@ -9,6 +9,7 @@ import typer
 
 from taoloop.cli.options import CatalogueArgument, JsonOption
 from taoloop.cli.terminal import ExitCode
+from taoloop.core.wording import counted
 
 if TYPE_CHECKING:
     from taoloop.core.exact_json import JsonValue
@@ -112,8 +113,8 @@ def _show_summary(loaded: LoadResult, report: SampleReport, *, as_json: bool) ->
         }
         print_json({"summary": summary})
         return errors
-    counts = f"{tools} tools, {report.samples} samples, {len(findings)} findings"
-    kinds = f" ({errors} errors, {len(findings) - errors} warnings)" if findings else ""
+    counts = f"{counted(tools, 'tool')}, {counted(report.samples, 'sample')}, {counted(len(findings), 'finding')}"
+    kinds = f" ({counted(errors, 'error')}, {counted(len(findings) - errors, 'warning')})" if findings else ""
     ending = f", digest {digest[:12]}" if digest else ""
     output().print(styled(counts + kinds + ending, "red" if errors else "green"))
     if report.unsampled:

@@ -11,7 +11,6 @@ from taoloop.cli.options import CatalogueArgument, CatalogueOption, JsonOption
 
 if TYPE_CHECKING:
     from taoloop.core.exact_json import JsonValue
-    from taoloop.tools.compiled import CompiledTool
 
 
 def list_tools(
@@ -30,6 +29,7 @@ def list_tools(
     Example: [bold]taoloop tools list examples/customer-service[/bold]
     """
     from taoloop.cli.commands.tools.live import show_served
+    from taoloop.cli.commands.tools.showing import summary_json
     from taoloop.cli.terminal import print_json, styled, table, table_output
     from taoloop.tools.served_catalogue import read_catalogue
 
@@ -41,7 +41,7 @@ def list_tools(
     tools = list(read_catalogue(catalogue))
     if as_json:
         for tool in tools:
-            print_json(_summary_json(tool))
+            print_json(summary_json(tool.contract))
         return
     shown = table("", ("tool", "effect", "reach", "trust", "timeout", "description"))
     for tool in tools:
@@ -68,6 +68,7 @@ def show(
 
     Example: [bold]taoloop tools show my_tool --catalogue examples/customer-service[/bold]
     """
+    from taoloop.cli.commands.tools.showing import detail_json
     from taoloop.cli.terminal import output, print_json, styled
     from taoloop.core.errors import UnknownTool
     from taoloop.tools.served_catalogue import read_catalogue
@@ -77,7 +78,7 @@ def show(
         near = loaded.near(name)
         hint = f" Perhaps {', '.join(near)}." if near else ""
         raise UnknownTool(f"There is no tool {name}.{hint}", metadata={"tool": name, "candidates": ",".join(near)})
-    detail = _detail_json(loaded.compiled(name))
+    detail = detail_json(loaded.compiled(name))
     if as_json:
         print_json(detail)
         return
@@ -116,47 +117,6 @@ def pack(
         )
     else:
         output().print(styled(f"{out}: {len(loaded)} tools, digest {loaded.digest}"))
-
-
-def _summary_json(tool: CompiledTool) -> dict[str, JsonValue]:
-    contract = tool.contract
-    return {
-        "name": contract.name,
-        "description": contract.description,
-        "use_when": contract.use_when,
-        "avoid_when": contract.avoid_when,
-        "effect": contract.effect.value,
-        "reach": contract.reach.value,
-        "trust": contract.trust.value,
-        "timeout_seconds": contract.timeout_seconds,
-        "contract_digest": contract.digest,
-    }
-
-
-def _detail_json(tool: CompiledTool) -> dict[str, JsonValue]:
-    from taoloop.tools.contract import HttpTransport
-
-    contract = tool.contract
-    transport = contract.transport
-    if isinstance(transport, HttpTransport):
-        call = f"{transport.method} {transport.url}"
-    else:
-        call = type(transport).__name__ if transport is not None else ""
-    observe = contract.observe
-    return {
-        **_summary_json(tool),
-        "transport": call,
-        "empty": contract.empty.value,
-        "known_errors": [rule.code for rule in contract.errors],
-        "max_latency_seconds": observe.max_latency_seconds,
-        "weight": observe.weight,
-        "rules": [f"{rule.id} ({rule.severity.value})" for rule in observe.rules],
-        "exposed": list(observe.expose) if observe.expose is not None else ["everything"],
-        "parameters": dict(contract.parameters),
-        "output_schema": tool.output_schema,
-        "answer": dict(contract.answer),
-        "samples": list(contract.samples),
-    }
 
 
 def _readable(value: JsonValue) -> str:

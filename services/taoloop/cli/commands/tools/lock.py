@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from taoloop.cli.options import CatalogueArgument, JsonOption
+from taoloop.core.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -119,5 +120,5 @@ def _show(changes: tuple[Change, ...], *, as_json: bool) -> None:
         else:
             output().print(styled(each, "red" if each.is_breaking else "yellow"))
     if not as_json:
-        summary = f"{len(changes)} changes, {breaking} breaking"
+        summary = f"{counted(len(changes), 'change')}, {breaking} breaking"
         output().print(styled(summary, "red" if breaking else "green"))
