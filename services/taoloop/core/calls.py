@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 
 from taoloop.core.deadlines import Deadline
+from taoloop.core.records import quickly_made
 
 DEFAULT_TENANT = "default"
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallContext:
     """Who calls, and until when; the trace context is ambient (OpenTelemetry)."""

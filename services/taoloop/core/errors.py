@@ -16,10 +16,12 @@ TaoError                      code                 raised when
 ├── RunConflict               ABORTED              another host advanced the run
 ├── MessageTooLarge           RESOURCE_EXHAUSTED   a message is larger than the channel allows
 ├── QueueFull                 RESOURCE_EXHAUSTED   the queue takes no more work now
+│   ├── TenantQueueFull       RESOURCE_EXHAUSTED   the tenant has as much work in the queue as it may
 │   ├── TooManyRuns           RESOURCE_EXHAUSTED   the host drives as many runs as it may
 │   └── TooManyCalls          RESOURCE_EXHAUSTED   the server carries out as many calls as it may
 ├── BudgetExhausted           RESOURCE_EXHAUSTED   the tenant has spent its budget
 ├── BackendUnavailable        UNAVAILABLE          something that the service stands on does not answer
+│   └── BackendOutOfMemory    UNAVAILABLE          it answers, and has no memory left for what is to be written
 ├── DeadlineExceeded          DEADLINE_EXCEEDED    the time of the call is used up
 ├── FeatureNotServed          UNIMPLEMENTED        this build does not serve the RPC or the feature
 ├── InternalError             INTERNAL             anything else; the cause is in the log only
@@ -251,6 +253,13 @@ class QueueFull(TaoError):
     remedy = "Wait as long as the error says, then retry; if it lasts, add workers."
 
 
+class TenantQueueFull(QueueFull):
+    """The tenant has as much work in the queue as one tenant may; others are still served."""
+
+    reason = "TENANT_QUEUE_FULL"
+    remedy = "Wait as long as the error says, then retry; send less at the same time, or ask for a higher share."
+
+
 class TooManyRuns(QueueFull):
     """The host drives as many runs as it may."""
 
@@ -279,6 +288,13 @@ class BackendUnavailable(TaoError):
     code = "UNAVAILABLE"
     reason = "BACKEND_UNAVAILABLE"
     remedy = "Retry a call that is idempotent; if it lasts, the operator looks at the named backend."
+
+
+class BackendOutOfMemory(BackendUnavailable):
+    """Something that the service stands on has no memory left for what is to be written."""
+
+    reason = "BACKEND_OUT_OF_MEMORY"
+    remedy = "Retry later; the operator gives the named backend more memory, or finds out what fills it."
 
 
 class DeadlineExceeded(TaoError):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from enum import Enum
+from functools import partial
 from json.encoder import encode_basestring
 from typing import Final, TypeGuard
 
@@ -76,18 +77,20 @@ def loads(text: str | bytes, *, max_depth: int = MAX_DEPTH, max_bytes: int | Non
     Raises:
         JsonSyntaxError: The text is refused, whatever the cause.
     """
+    try:
+        quick = text if isinstance(text, bytes) else text.encode()
+        if (max_bytes is None or len(quick) <= max_bytes) and _has_few_brackets(quick, max_depth):
+            return _parsed(quick)
+    except ValueError:
+        pass  # found again below, where it gets its words and its place
     data, decoded = _encoded(text)
     if max_bytes is not None and len(data) > max_bytes:
         raise JsonSyntaxError(f"the document has {len(data)} bytes, more than {max_bytes}", 1, 1, "")
     _check_depth(data, decoded, max_depth)
     try:
-        # With `cache_mode="keys"` jiter keeps only object keys in its process-wide cache, never payload.
-        value: JsonValue = jiter.from_json(
-            data, allow_inf_nan=False, cache_mode="keys", catch_duplicate_keys=True, float_mode="decimal"
-        )
+        return _parsed(data)
     except ValueError as exc:
         raise _translated(exc, data, decoded) from exc
-    return value
 
 
 def dumps(value: object, *, max_depth: int = MAX_DEPTH) -> str:
@@ -123,14 +126,7 @@ def canonical(value: object, *, max_depth: int = MAX_DEPTH) -> str:
     Raises:
         JsonEncodeError: As for `dumps`.
     """
-    if type(value) is dict and _ONE_FORM.issuperset(map(type, value.values())) and max_depth > 0:
-        try:
-            written = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-        except orjson.JSONEncodeError:
-            written = b"\xff"  # a long integer, or what the careful way names
-        if written.isascii():
-            return written.decode()
-    return _encodable(_write(value, max_depth, is_canonical=True))
+    return _canonical(value, max_depth).decode()
 
 
 def digest(value: object) -> str:
@@ -139,7 +135,7 @@ def digest(value: object) -> str:
     Raises:
         JsonEncodeError: As for `dumps`.
     """
-    return hashlib.sha256(canonical(value).encode()).hexdigest()
+    return hashlib.sha256(_canonical(value, MAX_DEPTH)).hexdigest()
 
 
 def equal(left: object, right: object) -> bool:
@@ -167,6 +163,13 @@ _PLACE = re.compile(r"^(?P<message>.*) at line (?P<line>\d+) column (?P<column>\
 _EXCERPT_RADIUS = 20
 _ONE_KIND_OF_BRACKET = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS = bytes(code for code in range(256) if code not in b"[]{}")
+
+
+# With `cache_mode="keys"` jiter keeps only object keys in its process-wide cache, never payload. It refuses bytes that
+# are not UTF-8 too, in other words than ours.
+_parsed: Final[Callable[[bytes], JsonValue]] = partial(
+    jiter.from_json, allow_inf_nan=False, cache_mode="keys", catch_duplicate_keys=True, float_mode="decimal"
+)
 
 
 def _encoded(text: str | bytes) -> tuple[bytes, str]:
@@ -197,9 +200,15 @@ def _check_depth(data: bytes, decoded: str, max_depth: int) -> None:
             depth -= 1
 
 
+def _has_few_brackets(data: bytes, max_depth: int) -> bool:
+    """Tell whether there are too few brackets for a deeper nesting, as in most documents."""
+    # `count` looks at byte after byte, `replace` at many at once.
+    return len(data) - len(data.replace(b"[", b"").replace(b"{", b"")) <= max_depth
+
+
 def _surely_nests_at_most(data: bytes, max_depth: int) -> bool:
     """Tell whether the brackets outside of strings close within so many levels; False also where they never close."""
-    if data.count(b"[") + data.count(b"{") <= max_depth:
+    if _has_few_brackets(data, max_depth):
         return True
     brackets = _STRING.sub(b"", data).translate(_ONE_KIND_OF_BRACKET, _NO_BRACKETS)
     for _ in range(max_depth):
@@ -260,6 +269,17 @@ _WRITER_OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATE
 _HARMLESS = frozenset({str, int, bool, type(None), Decimal})
 _ONE_FORM = frozenset({str, int, bool, type(None)})
 """What the writer writes in its canonical form, as long as it is ASCII: the arguments of most calls are no more."""
+
+
+def _canonical(value: object, max_depth: int) -> bytes:
+    if type(value) is dict and _ONE_FORM.issuperset(map(type, value.values())) and max_depth > 0:
+        try:
+            written = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+        except orjson.JSONEncodeError:
+            written = b"\xff"  # a long integer, or what the careful way names
+        if written.isascii():
+            return written
+    return _encodable(_write(value, max_depth, is_canonical=True)).encode()
 
 
 def _unknown_to_writer(value: object) -> object:

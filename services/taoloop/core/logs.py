@@ -122,7 +122,7 @@ class BoundEvent:
         fields: Those that are the same; what varies has other names.
     """
 
-    __slots__ = ("_event", "_fields", "_log", "_logger", "_written")
+    __slots__ = ("_event", "_fields", "_is_plain", "_log", "_logger", "_written")
 
     def __init__(self, log: EventLog, event: str, fields: Mapping[str, LogValue]) -> None:
         self._log = log
@@ -130,6 +130,7 @@ class BoundEvent:
         self._event = event
         self._fields = fields
         self._written = "".join(_field(name, value) for name, value in fields.items())
+        self._is_plain = _PLACED.isdisjoint(fields)
 
     def info(self, **fields: LogValue) -> None:
         """Write the event as one of normal work, with the fields that vary."""
@@ -139,7 +140,8 @@ class BoundEvent:
         handler = _only_handler(logger)
         if (
             handler is not None
-            and _PLACED.union(_context.get()).isdisjoint(self._fields)
+            and self._is_plain
+            and self._fields.keys().isdisjoint(_context.get())
             and handler.wrote(logging.INFO, self._event, logger.name, fields, self._written)
         ):
             return
@@ -271,12 +273,8 @@ def configure_logging(level: str, stream: TextIO) -> None:
 
 
 def _time(seconds: float) -> str:
-    """Return the moment as RFC 3339 with milliseconds; a busy process writes several in one."""
-    return _moment(round(seconds * 1_000_000) // 1000)
-
-
-@lru_cache(maxsize=4)
-def _moment(milliseconds: int) -> str:
+    """Return the moment as RFC 3339 with milliseconds; a busy process writes many in one second."""
+    milliseconds = round(seconds * 1_000_000) // 1000
     return f"{_second(milliseconds // 1000)}.{milliseconds % 1000:03}Z"
 
 
@@ -299,7 +297,10 @@ def _event_line(
     line += known
     for name, value in fields.items():
         if name not in context and name not in _TAKEN and not (trace_id and name == "trace_id"):
-            line += _field(name, value)
+            if type(value) is float and math.isfinite(value) and not _is_secret_name(name):
+                line += f"{_name(name)}{value!r}"
+            else:
+                line += _field(name, value)
     return line + "}"
 
 
@@ -317,8 +318,6 @@ def _name(name: str) -> str:
 
 def _written(name: str, value: LogValue) -> str:
     """Return a field's value as JSON; see `_value`."""
-    if isinstance(value, float) and math.isfinite(value) and not _is_secret_name(name):
-        return float.__repr__(value)
     known = _value(name, value)
     return encode_basestring(known) if isinstance(known, str) else dumps(known)
 

@@ -29,7 +29,9 @@ def quickly_made(record: type[RecordT]) -> type[RecordT]:
     known = fields(record)  # type: ignore[arg-type]  # it is a dataclass, which no type of today says of a class
     if any(field.default_factory is not MISSING or not field.init for field in known):
         raise TypeError(f"{record.__name__} has a field that is not plain")
-    draft = type(f"{record.__name__}Draft", (), {"__slots__": tuple(field.name for field in known)})
+    draft = draft_of(record)
+    if draft is None:
+        raise TypeError(f"{record.__name__} is not a frozen dataclass with slots of its own alone")
     constants = {f"_{field.name}": field.default for field in known}
     body = "\n".join(f"    self.{field.name} = {field.name}" for field in known)
     text = (
@@ -41,6 +43,34 @@ def quickly_made(record: type[RecordT]) -> type[RecordT]:
     made["__init__"].__annotations__ = record.__init__.__annotations__
     record.__init__ = made["__init__"]  # type: ignore[method-assign]
     return record
+
+
+def draft_of(record: type) -> type | None:
+    """Return a class whose objects have the slots of a record and are not frozen: set the fields, then the class.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True, slots=True)
+    ... class Point:
+    ...     x: int
+    >>> point = draft_of(Point)()
+    >>> point.x = 1
+    >>> point.__class__ = Point
+    >>> point
+    Point(x=1)
+
+    Returns:
+        None for a class of which no objects can be made in this way: one without slots, that inherits some, or that
+        does more at the end of its constructor.
+    """
+    names = tuple(field.name for field in fields(record))
+    if hasattr(record, "__post_init__"):
+        return None
+    draft = type(f"{record.__name__}Draft", (), {"__slots__": names})
+    try:
+        draft().__class__ = record
+    except TypeError:
+        return None
+    return draft
 
 
 def _signature(known: tuple[Field[Any], ...]) -> str:

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
@@ -86,8 +87,20 @@ class RedisSettings(SettingsGroup):
 
     url: SecretStr = Field(
         default=SecretStr("redis://127.0.0.1:6379/0"),
-        description="Address with database and, where needed, user and password; `rediss://` for TLS.",
+        description="Address with database and, where needed, user and password: `redis://host:6379/0`, "
+        "`redis+sentinel://host,host/service` or `redis+cluster://host,host`; `rediss` for TLS.",
     )
+    ca_file: Path | None = Field(
+        default=None, description="Certificates of authorities that sign the server's; unset: those of the machine."
+    )
+    certificate_file: Path | None = Field(
+        default=None, description="Certificate by which this process shows who it is; unset: none is shown."
+    )
+    key_file: Path | None = Field(
+        default=None, description="Private key of that certificate; unset: it is in the same file."
+    )
+    sentinel_username: str = Field(default="", description="User at the sentinels; empty for none.")
+    sentinel_password: SecretStr = Field(default=SecretStr(""), description="Password at the sentinels.")
     key_prefix: str = Field(
         default="taoloop",
         pattern=r"^[A-Za-z0-9_.-]{1,64}$",
@@ -234,6 +247,20 @@ def unknown_variables(
     }
     names = os.environ if environment is None else environment
     return tuple(sorted(n for n in names if n.startswith(ENV_PREFIX) and n.upper() not in known | groups))
+
+
+def given_variables(settings_class: type[BaseSettings], environment: Mapping[str, str] | None = None) -> frozenset[str]:
+    """Return the variables of the class that are set, also by a group's variable that holds them all as JSON.
+
+    Args:
+        settings_class: Whose variables.
+        environment: Instead of the process's own.
+    """
+    given = {name.upper() for name, value in (os.environ if environment is None else environment).items() if value}
+    paths = {_env_name(path): path for path, _ in _leaves(settings_class)}
+    return frozenset(
+        env for env, path in paths.items() if any(_env_name(path[: end + 1]) in given for end in range(len(path)))
+    )
 
 
 _Path = tuple[str, ...]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 import grpc
@@ -81,6 +82,29 @@ class Channel:
         return mapped
 
 
+class _Calling:
+    """Maps what a call raises in the block, and writes the outcome to its span."""
+
+    __slots__ = ("_channel", "_method", "_span")
+
+    def __init__(self, channel: Channel, method: str, span: Span) -> None:
+        self._channel = channel
+        self._method = method
+        self._span = span
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, error: BaseException | None, _traceback: TracebackType | None
+    ) -> None:
+        if isinstance(error, grpc.aio.AioRpcError):
+            self._span.set_attribute(names.Attribute.RPC_STATUS_CODE, error.code().name)
+            raise self._channel.failure(error, self._method) from error
+        code = error.code if isinstance(error, TaoError) else "OK"
+        self._span.set_attribute(names.Attribute.RPC_STATUS_CODE, code)
+
+
 class _Rpc(Generic[ReplyT]):
     """What both kinds of calls share."""
 
@@ -92,37 +116,20 @@ class _Rpc(Generic[ReplyT]):
         self._request = request
         self._reply = reply
         self._reply_message = reply_message
+        self._attributes = {
+            names.Attribute.RPC_SYSTEM: "grpc",
+            names.Attribute.RPC_METHOD: method,
+            names.Attribute.SERVER_ADDRESS: channel.address,
+        }
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._method} at {self._channel.address})"
-
-    @contextmanager
-    def _calling(self, span: Span) -> Iterator[None]:
-        """Map what the call raises, and write the outcome to the span."""
-        code = "OK"
-        try:
-            yield
-        except grpc.aio.AioRpcError as exc:
-            code = exc.code().name
-            raise self._channel.failure(exc, self._method) from exc
-        except TaoError as exc:
-            code = exc.code
-            raise
-        finally:
-            span.set_attribute(names.Attribute.RPC_STATUS_CODE, code)
 
     def _time_left(self, call: CallContext) -> float:
         remaining = call.deadline.remaining_seconds()
         if remaining <= 0:
             raise DeadlineExceeded(f"{self._method} was not sent: no time is left.", metadata={"rpc": self._method})
         return remaining
-
-    def _attributes(self) -> dict[names.Attribute, str]:
-        return {
-            names.Attribute.RPC_SYSTEM: "grpc",
-            names.Attribute.RPC_METHOD: self._method,
-            names.Attribute.SERVER_ADDRESS: self._channel.address,
-        }
 
     def _read(self, raw: bytes) -> ReplyT:
         try:
@@ -150,8 +157,8 @@ class UnaryRpc(_Rpc[ReplyT]):
         """
         channel = self._channel
         with (
-            channel.tracing.span(self._method, self._attributes(), kind=SpanKind.CLIENT) as span,
-            self._calling(span),
+            channel.tracing.span(self._method, self._attributes, kind=SpanKind.CLIENT) as span,
+            _Calling(channel, self._method, span),
         ):
             raw = channel.request(self._method, request, self._request)
             metadata = outgoing(call, channel.constant_metadata)
@@ -179,10 +186,10 @@ class StreamRpc(_Rpc[ReplyT]):
         span = channel.tracing.tracer.start_span(
             self._method,
             kind=SpanKind.CLIENT,
-            attributes={str(key): value for key, value in self._attributes().items()},
+            attributes={str(key): value for key, value in self._attributes.items()},
         )
         try:
-            with self._calling(span):
+            with _Calling(channel, self._method, span):
                 raw = channel.request(self._method, request, self._request)
                 metadata = outgoing(call, channel.constant_metadata, set_span_in_context(span))
                 stream = self._invoke(raw, timeout=self._time_left(call), metadata=metadata, wait_for_ready=False)

@@ -6,12 +6,15 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from opentelemetry import baggage
 from opentelemetry.baggage.propagation import W3CBaggagePropagator
 from opentelemetry.context import Context
+from opentelemetry.trace import get_current_span
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from taoloop.core.calls import DEFAULT_TENANT, CallContext
 from taoloop.core.errors import FieldViolation, InvalidMetadata
+from taoloop.core.telemetry.tracing import current_span, headers_of
 
 TENANT: Final = "x-taoloop-tenant"
 REQUEST_ID: Final = "x-request-id"
@@ -25,6 +28,8 @@ _TRACE = TraceContextTextMapPropagator()
 _BAGGAGE = W3CBaggagePropagator()
 _NOTHING: Final = Context()
 _TRACE_KEYS = frozenset({"traceparent", "tracestate", "baggage"})
+_NONE: Final[frozenset[str]] = frozenset()
+_READ = _TRACE_KEYS | {TENANT, REQUEST_ID}
 
 
 def checked(entries: Iterable[tuple[str, str]]) -> Entries:
@@ -47,10 +52,12 @@ def outgoing(call: CallContext, constant: Entries, context: Context | None = Non
     Raises:
         InvalidMetadata: The tenant or the request id is not printable ASCII. Nothing is sent.
     """
-    carrier: dict[str, str] = {}
-    _TRACE.inject(carrier, context)
-    _BAGGAGE.inject(carrier, context)
-    entries = [*constant, *carrier.items()]
+    span = current_span() if context is None else get_current_span(context)
+    entries = [*constant, *headers_of(span).items()]
+    if baggage.get_all(context):
+        carrier: dict[str, str] = {}
+        _BAGGAGE.inject(carrier, context)
+        entries += carrier.items()
     if call.tenant != DEFAULT_TENANT:
         entries.append(_checked(TENANT, call.tenant))
     if call.request_id:
@@ -59,28 +66,28 @@ def outgoing(call: CallContext, constant: Entries, context: Context | None = Non
 
 
 class IncomingMetadata:
-    """The text entries of an incoming call.
+    """What is read of the entries of an incoming call.
 
     Args:
-        entries: As gRPC gives them: keys in lower case, binary values as bytes, which are left out.
+        entries: As gRPC gives them: keys in lower case.
     """
 
+    __slots__ = ("_repeated", "_values")
+
     def __init__(self, entries: Iterable[tuple[str, str | bytes]]) -> None:
-        self._values: dict[str, list[str]] = {}
+        self._values: dict[str, str] = {}
+        self._repeated: set[str] | frozenset[str] = _NONE
         for key, value in entries:
-            if isinstance(value, str):
-                self._values.setdefault(key, []).append(value)
+            if key in _READ and isinstance(value, str):
+                if key in self._values:
+                    self._repeated = self._repeated | {key}
+                self._values[key] = value
 
-    def single(self, key: str) -> str:
-        """Return the value of `key`, whole; empty when it is missing.
-
-        Raises:
-            InvalidMetadata: The entry is given twice: two readers could take different ones.
-        """
-        values = self._values.get(key, [])
-        if len(values) > 1:
-            raise _refused(key, "is given more than once")
-        return values[0] if values else ""
+    def trace(self) -> Mapping[str, str]:
+        """Return the entries of trace and baggage; those given twice are ambiguous and left out."""
+        if not self._values:
+            return self._values
+        return {key: self._values[key] for key in _TRACE_KEYS & self._values.keys() - self._repeated}
 
     def tenant(self, *, is_trusted: bool) -> str:
         """Return the tenant that a trusted peer names; else the default one.
@@ -88,7 +95,7 @@ class IncomingMetadata:
         Raises:
             InvalidMetadata: The entry is given twice.
         """
-        return (self.single(TENANT) if is_trusted else "") or DEFAULT_TENANT
+        return (self._single(TENANT) if is_trusted else "") or DEFAULT_TENANT
 
     def request_id(self) -> str:
         """Return the caller's id of the request, whole; empty when none was sent.
@@ -96,14 +103,17 @@ class IncomingMetadata:
         Raises:
             InvalidMetadata: The entry is given twice.
         """
-        return self.single(REQUEST_ID)
+        return self._single(REQUEST_ID)
 
-    def trace_context(self) -> Context:
-        """Return the caller's trace and baggage; an empty context when they are missing, malformed or ambiguous."""
-        carrier: Mapping[str, str] = {
-            key: values[0] for key, values in self._values.items() if key in _TRACE_KEYS and len(values) == 1
-        }
-        return _BAGGAGE.extract(carrier, _TRACE.extract(carrier, _NOTHING)) if carrier else _NOTHING
+    def _single(self, key: str) -> str:
+        if key in self._repeated:  # two readers could take different ones
+            raise _refused(key, "is given more than once")
+        return self._values.get(key, "")
+
+
+def trace_context(entries: Mapping[str, str]) -> Context:
+    """Return the trace and baggage that the entries name; an empty context when they are missing or malformed."""
+    return _BAGGAGE.extract(entries, _TRACE.extract(entries, _NOTHING)) if entries else _NOTHING
 
 
 def _checked(key: str, value: str) -> tuple[str, str]:

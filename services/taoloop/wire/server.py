@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 import grpc.aio
 
@@ -18,8 +18,8 @@ from taoloop.core.telemetry import Telemetry
 from taoloop.wire import health as health_service
 from taoloop.wire.channel_arguments import server_arguments
 from taoloop.wire.component import Component
+from taoloop.wire.guard import GuardedMethods
 from taoloop.wire.health import ReadinessHealth
-from taoloop.wire.interceptors import CallInterceptor
 from taoloop.wire.reflection import register_reflection
 
 DEFAULT_GRACE_SECONDS: Final = 25.0
@@ -94,14 +94,15 @@ def _server(
     clock: Clock,
 ) -> grpc.aio.Server:
     names = tuple(name for component in components for name in component.service_names)
+    methods = GuardedMethods(frozenset(names), settings, telemetry, clock)
+    for component in components:
+        component.register(cast("grpc.aio.Server", methods))  # which generated code only adds methods to
     server = grpc.aio.server(
-        interceptors=(CallInterceptor(frozenset(names), settings, telemetry, clock),),
+        handlers=(methods,),
         options=server_arguments(settings),
-        # A wall behind the interceptor's own limit, which counts and explains: beyond it nothing is even read.
+        # A wall behind the guard's own limit, which counts and explains: beyond it nothing is even read.
         maximum_concurrent_rpcs=2 * settings.max_concurrent_rpcs,
     )
-    for component in components:
-        component.register(server)
     health.register(server)
     register_reflection(server, (*names, health_service.SERVICE_NAME))
     return server

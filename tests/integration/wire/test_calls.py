@@ -20,6 +20,7 @@ from taoloop.plan.running import RunEvent
 from taoloop.plan.task import Task
 from taoloop.wire.channel import connect
 from taoloop.wire.clients import ObservationClient
+from taoloop.wire.context import incoming_call
 
 _MOMENT = datetime(2026, 3, 1, tzinfo=UTC)
 _METHOD = "taoloop.api.v1.ObservationService/Observe"
@@ -318,6 +319,25 @@ async def test_tenant_and_request_id_arrive(rig: Any, is_trusted: bool, tenant: 
     async with rig.observer(observe, settings=settings) as client:
         await client.observe(rig.request(), rig.call(tenant="acme", request_id=request_id))
     assert calls == [(tenant, request_id)]
+
+
+async def test_calls_at_the_same_time_keep_their_own_metadata(rig: Any) -> None:
+    arrived: list[str] = []
+    everybody = asyncio.Event()
+
+    async def observe(request: ObserveRequest, call: CallContext) -> ObservationResult:
+        arrived.append(call.request_id)
+        if len(arrived) == 8:
+            everybody.set()
+        await everybody.wait()
+        return ObservationResult(step_id=incoming_call().request_id, valid=True)
+
+    async with asyncio.timeout(10), rig.observer(observe) as client:
+        ids = [f"request-{number}" for number in range(8)]
+        calls = [client.observe(rig.request(), rig.call(request_id=each)) for each in ids]
+        results = await asyncio.gather(*calls)
+    assert [result.step_id for result in results] == ids
+    assert sorted(arrived) == ids
 
 
 async def test_metadata_outside_ascii_is_refused_before_anything_is_sent(rig: Any) -> None:  # C073-1

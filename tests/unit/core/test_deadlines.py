@@ -1,13 +1,18 @@
 """Rules of deadlines."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from typing import TypeVar
 
 import pytest
 
 from taoloop.core.clock import SystemClock
-from taoloop.core.deadlines import Deadline
+from taoloop.core.deadlines import Deadline, in_time
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
+
+T = TypeVar("T")
 
 
 class _ManualClock(SystemClock):
@@ -53,3 +58,86 @@ def test_a_deadline_travels_as_a_moment() -> None:
     moment = Deadline.after(5.0, here).moment()
     assert moment == START + timedelta(seconds=5)
     assert Deadline.until(moment, there).remaining_seconds() == pytest.approx(4.0)
+
+
+class _Late(Exception):
+    pass
+
+
+def _bounded(seconds: float, work: Callable[[], Awaitable[T]]) -> Awaitable[T]:
+    async def run() -> T:
+        return await work()
+
+    return in_time(Deadline.after(seconds, SystemClock()), run(), _Late)
+
+
+async def test_work_that_does_not_wait_is_done_whatever_the_time() -> None:
+    async def work() -> str:
+        return "done"
+
+    assert await _bounded(-1.0, work) == "done"
+
+
+@pytest.mark.parametrize("waits", [0, 1, 3])
+async def test_what_work_in_time_returns_or_raises_comes_out(waits: int) -> None:
+    async def work() -> int:
+        for _ in range(waits):
+            await asyncio.sleep(0)
+        return waits
+
+    async def failing() -> int:
+        raise KeyError(await work())
+
+    async with asyncio.timeout(5):
+        assert await _bounded(30.0, work) == waits
+        with pytest.raises(KeyError, match=str(waits)):
+            await _bounded(30.0, failing)
+
+
+async def test_work_that_waits_past_its_deadline_is_cancelled() -> None:
+    ended = []
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            await asyncio.sleep(0)  # to clean up may take a wait, too
+            ended.append("cancelled")
+            raise
+
+    async with asyncio.timeout(5):
+        with pytest.raises(_Late):
+            await _bounded(0.0, work)
+    assert ended == ["cancelled"]
+
+
+async def test_a_timeout_of_the_work_itself_is_not_the_deadlines() -> None:
+    async def work() -> None:
+        await asyncio.sleep(0)
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        await _bounded(30.0, work)
+
+
+async def test_work_inside_its_time_is_cancelled_by_whoever_cancels_its_task() -> None:
+    begun, ended = asyncio.Event(), []
+
+    async def work() -> str:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            ended.append("cancelled")
+        return "outlived"
+
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+
+        async def bounded() -> str:
+            return await _bounded(30.0, work)
+
+        task = group.create_task(bounded(), name="bounded")
+        await begun.wait()
+        task.cancel()
+    assert ended == ["cancelled"]
+    assert task.result() == "outlived"

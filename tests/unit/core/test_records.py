@@ -8,7 +8,7 @@ from typing import get_type_hints
 
 import pytest
 
-from taoloop.core.records import quickly_made
+from taoloop.core.records import draft_of, quickly_made
 
 
 @quickly_made
@@ -64,3 +64,38 @@ def test_a_field_that_is_not_plain_is_refused() -> None:
 
     with pytest.raises(TypeError, match="Listed"):
         quickly_made(Listed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Inheriting(Slow):
+    z: int = 0
+
+
+@dataclass(frozen=True)
+class _WithoutSlots:
+    x: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    x: int
+
+    def __post_init__(self) -> None:
+        assert self.x
+
+
+@pytest.mark.parametrize("record", [Point, Slow])
+def test_a_draft_becomes_a_record(record: type) -> None:
+    draft_class = draft_of(record)
+    assert draft_class is not None
+    draft = draft_class()
+    draft.x, draft.y, draft.name = 1, 2, "a"
+    draft.__class__ = record
+    assert draft == record(1, 2, name="a")
+    with pytest.raises(FrozenInstanceError):
+        draft.x = 2
+
+
+@pytest.mark.parametrize("record", [_Inheriting, _WithoutSlots, _Checked])
+def test_a_record_that_no_draft_can_become_has_none(record: type) -> None:
+    assert draft_of(record) is None

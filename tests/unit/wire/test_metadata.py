@@ -8,7 +8,7 @@ from taoloop.core.calls import CallContext
 from taoloop.core.deadlines import Deadline
 from taoloop.core.errors import InvalidMetadata
 from taoloop.testing.clock import FakeClock
-from taoloop.wire.metadata import IncomingMetadata, checked, outgoing
+from taoloop.wire.metadata import IncomingMetadata, checked, outgoing, trace_context
 
 _TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736"
 _PARENT = f"00-{_TRACE_ID}-00f067aa0ba902b7-01"
@@ -69,7 +69,7 @@ def test_entry_given_twice_is_refused() -> None:
 
 def test_trace_and_baggage_cross() -> None:
     incoming = IncomingMetadata([("traceparent", _PARENT), ("tracestate", "a=1"), ("baggage", "shop=7")])
-    context = incoming.trace_context()
+    context = trace_context(incoming.trace())
     span_context = get_current_span(context).get_span_context()
     assert f"{span_context.trace_id:032x}" == _TRACE_ID
     assert baggage.get_baggage("shop", context) == "7"
@@ -82,7 +82,7 @@ def test_trace_and_baggage_cross() -> None:
 
 @pytest.mark.parametrize("entries", [[], [("traceparent", "zz")], [("traceparent", _PARENT), ("traceparent", _PARENT)]])
 def test_missing_malformed_or_doubled_trace_is_no_trace(entries: list[tuple[str, str | bytes]]) -> None:
-    context = IncomingMetadata(entries).trace_context()
+    context = trace_context(IncomingMetadata(entries).trace())
     assert not get_current_span(context).get_span_context().is_valid
 
 

@@ -37,7 +37,7 @@ CODES: Final = {
     ),
     "NORMALISATION_REFUSED": Sentences(
         "A field has more than one reading, or none.",
-        "The owner of the contract says which of the candidates is meant.",
+        "The owner of the contract says how such a value is read.",
     ),
     "CONSISTENCY_BROKEN": Sentences(
         "The data contradicts itself, the arguments or the values that the contract knows.",
@@ -60,7 +60,7 @@ CODES: Final = {
         "Check a shorter text, or its parts one by one.",
     ),
     "EVIDENCE_TOO_LARGE": Sentences(
-        "The evidence has more bytes than the service compares an answer with, so the answer was not checked.",
+        "The evidence has more bytes or values than the service reads for one answer, so the answer was not checked.",
         "Send the observations that the answer rests on, and no others.",
     ),
 }

@@ -107,4 +107,12 @@ CODES: Final = {
         "Several tools fit the request equally well.",
         "Ask the user which of the candidates is meant.",
     ),
+    "MODE_NOT_ALLOWED": Sentences(
+        "The deployment does not let its planners come to thoughts of this kind.",
+        "Ask or answer instead, or ask the operator to allow the kind.",
+    ),
+    "THOUGHT_STALLED": Sentences(
+        "The thought is empty, or the one before once more, and does not move the run on.",
+        "Check that the session's state is kept, and that the steps read the caller's words, answers and results.",
+    ),
 }

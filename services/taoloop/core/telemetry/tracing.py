@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar, Token
@@ -13,6 +14,7 @@ from typing import Final, Self
 from opentelemetry import context as contexts
 from opentelemetry import trace
 from opentelemetry.context import Context
+from opentelemetry.context.contextvars_context import ContextVarsRuntimeContext
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor, SpanExporter
@@ -33,6 +35,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from taoloop.core.errors import TaoError
 from taoloop.core.settings import TelemetrySettings
 from taoloop.core.telemetry.names import SCHEMA_URL, Attribute
+from taoloop.core.telemetry.unrecorded_span import UnrecordedSpan
 
 AttributeValue = str | bool | int | float | Sequence[str] | None
 Attributes = Mapping[Attribute, AttributeValue]
@@ -42,8 +45,13 @@ _SAMPLED: Final = int(TraceFlags.SAMPLED)
 _SPAN_KEY: Final = next(iter(trace.set_span_in_context(trace.INVALID_SPAN, Context())))
 """Where `set_span_in_context` puts the span; by itself it makes one more copy of the context."""
 _SPAN_ID_BITS: Final = 64
+_IDS_BITS: Final = 128 + _SPAN_ID_BITS
 _NOT_ZERO: Final = 1 << _SPAN_ID_BITS | 1
 """One bit of the trace id and one of the span id: neither may be zero."""
+
+
+_UNSAMPLED: Final = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-0[02]")  # 2: the id is random
+_UNSAMPLED_ALONE: Final = frozenset({"traceparent"})
 
 
 class Tracing:
@@ -89,18 +97,18 @@ class Tracing:
             links: Spans of other traces that this one goes on from.
         """
         around = current_span() if parent is None else trace.get_current_span(parent)
-        if type(around) is _UnrecordedSpan and self._drops_children:
+        if type(around) is UnrecordedSpan and self._drops_children:
             return around if parent is None else _Block(around)
         drawn = 0
         context = None if around is trace.INVALID_SPAN else around.get_span_context()
         if context is not None and context.is_valid:
             if self._drops_children and not context.trace_flags & _SAMPLED:
-                return _Block(_UnrecordedSpan.within(context))
+                return _Block(UnrecordedSpan(context))
         elif self._drops_roots or self._draws is not None:
-            ids = random.getrandbits(128 + _SPAN_ID_BITS) | _NOT_ZERO
+            ids = random.getrandbits(_IDS_BITS) | _NOT_ZERO
             drawn = ids >> _SPAN_ID_BITS
             if self._drops_roots or (self._draws is not None and not self._draws.takes(drawn)):
-                return _Block(_UnrecordedSpan.root(ids))
+                return _Block(UnrecordedSpan(ids=ids))
         if callable(attributes):
             attributes = attributes()
         given = {str(key): value for key, value in (attributes or {}).items() if value is not None}
@@ -118,6 +126,45 @@ class Tracing:
         finally:
             _drawn.reset(token)
         return _Block(span)
+
+    def begin_served(
+        self,
+        name: str,
+        attributes: Attributes,
+        carrier: Mapping[str, str],
+        read: Callable[[Mapping[str, str]], Context],
+    ) -> Span:
+        """Begin the span of a task that serves one call and nothing else; it is current until the task ends.
+
+        Whoever asks for it marks it as failed and ends it.
+
+        Args:
+            name: From `taoloop.core.telemetry.names`.
+            attributes: Keys of the registry.
+            carrier: What the caller sent of trace and baggage; nothing when a trace begins here.
+            read: Reads the carrier where it is more than the plain parent of a trace that is not recorded.
+        """
+        if self._drops_children and _UNSAMPLED_ALONE.issuperset(carrier):
+            traceparent = carrier.get("traceparent", "")
+            if _UNSAMPLED.fullmatch(traceparent):
+                return _made_current(UnrecordedSpan(traceparent=traceparent))
+            if self._drops_roots and not traceparent:
+                return _made_current(UnrecordedSpan(ids=random.getrandbits(_IDS_BITS) | _NOT_ZERO))
+        _attach(read(carrier))
+        _current.set(None)  # a task that serves may be begun in a span of the server's own
+        return self.span(name, attributes, kind=SpanKind.SERVER).__enter__()
+
+    def unrecorded(self) -> UnrecordedSpan | None:
+        """Return the current span where `span` would give it back, as in a trace that is not recorded; else None."""
+        around = _current.get()
+        return around if type(around) is UnrecordedSpan and self._drops_children else None
+
+    def keeps_nothing(self) -> bool:
+        """Tell whether no span that begins now would be recorded, so that there is nothing to make one for."""
+        around = current_span()
+        if type(around) is UnrecordedSpan:
+            return self._drops_children
+        return around is trace.INVALID_SPAN and self._drops_roots
 
     async def aclose(self) -> None:
         """Send the spans that wait and stop the exporter; it may take as long as the exporter's timeout."""
@@ -166,44 +213,6 @@ class RootsByRatio(ParentBased):
         super().__init__(self.root)
 
 
-class _UnrecordedSpan(NonRecordingSpan):
-    """Stands for every span of a trace that is not recorded; its ids are written out once for all who send them on.
-
-    It is its own block where it is the current span already.
-    """
-
-    def __init__(self, context: SpanContext | None, trace_id: str, span_id: str) -> None:
-        self._made = context
-        self.trace_id = trace_id
-        flags = 0 if context is None else context.trace_flags
-        self.headers = {"traceparent": f"00-{trace_id}-{span_id}-{flags:02x}"}
-        if context is not None and context.trace_state:
-            self.headers["tracestate"] = context.trace_state.to_header()
-
-    @classmethod
-    def root(cls, ids: int) -> Self:
-        """Return the span of a new trace; `ids` are those of trace and span, one behind the other."""
-        text = f"{ids:048x}"
-        return cls(None, text[:32], text[32:])
-
-    @classmethod
-    def within(cls, context: SpanContext) -> Self:
-        """Return the span that goes on from another."""
-        return cls(context, f"{context.trace_id:032x}", f"{context.span_id:016x}")
-
-    def get_span_context(self) -> SpanContext:
-        if self._made is None:
-            span_id = self.headers["traceparent"][36:52]
-            self._made = SpanContext(int(self.trace_id, 16), int(span_id, 16), is_remote=False)
-        return self._made
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return
-
-
 class _Block:
     """A span that is current inside a `with` block."""
 
@@ -213,8 +222,7 @@ class _Block:
         self._span = span
 
     def __enter__(self) -> Span:
-        around = contexts.get_current()
-        self._token: Token[Context] = contexts.attach(Context({**around, _SPAN_KEY: self._span}))
+        self._token: Token[Context] = _attach(Context({**_around(), _SPAN_KEY: self._span}))
         self._token_of_ours = _current.set(self._span)
         return self._span
 
@@ -225,8 +233,23 @@ class _Block:
         if error is not None and not isinstance(error, GeneratorExit):
             mark_failed(self._span, error.reason if isinstance(error, TaoError) else type(error).__qualname__)
         _current.reset(self._token_of_ours)
-        contexts.detach(self._token)
-        self._span.end()
+        _detach(self._token)
+        if type(self._span) is not UnrecordedSpan:
+            self._span.end()
+
+
+def _context_functions() -> tuple[
+    Callable[[], Context], Callable[[Context], Token[Context]], Callable[[Token[Context]], None]
+]:
+    """Return how the context of OpenTelemetry is read, set and set back; in one call where it is a plain variable."""
+    runtime = contexts._RUNTIME_CONTEXT  # noqa: SLF001 - what the public functions ask, two calls further down
+    if type(runtime) is ContextVarsRuntimeContext:
+        variable = runtime._current_context  # noqa: SLF001 - see above
+        return variable.get, variable.set, variable.reset
+    return contexts.get_current, contexts.attach, contexts.detach
+
+
+_around, _attach, _detach = _context_functions()
 
 
 def build_tracer_provider(
@@ -252,9 +275,20 @@ def build_tracer_provider(
     return provider
 
 
+def _made_current(span: UnrecordedSpan) -> UnrecordedSpan:
+    """Make it the current span until the task ends."""
+    _attach(Context({_SPAN_KEY: span}))
+    _current.set(span)
+    return span
+
+
 def current_span() -> Span:
     """Return the span in whose block this is asked; one without ids when there is none."""
-    return _current.get() or trace.get_current_span()
+    ours = _current.get()
+    if ours is not None:
+        return ours
+    span = _around().get(_SPAN_KEY)  # what `trace.get_current_span` says
+    return span if span is not None and isinstance(span, Span) else trace.INVALID_SPAN
 
 
 def mark_failed(span: Span, error_type: str) -> None:
@@ -265,7 +299,7 @@ def mark_failed(span: Span, error_type: str) -> None:
 
 def headers_of(span: Span) -> Mapping[str, str]:
     """Return what `inject` would write for this span; empty when it has no trace."""
-    if type(span) is _UnrecordedSpan:
+    if type(span) is UnrecordedSpan:
         return span.headers
     context = span.get_span_context()
     if not context.is_valid:
@@ -301,12 +335,13 @@ def current_traceparent() -> str:
 
 def current_trace_id() -> str:
     """Return the trace id of the current span as 32 hex characters; empty when there is none."""
-    return trace_id_of(current_span())
+    span = _current.get()
+    return span.trace_id if type(span) is UnrecordedSpan else trace_id_of(current_span())
 
 
 def trace_id_of(span: Span) -> str:
     """Return the trace id of a span as 32 hex characters; empty when it has none."""
-    if type(span) is _UnrecordedSpan:
+    if type(span) is UnrecordedSpan:
         return span.trace_id
     span_context = span.get_span_context()
     return f"{span_context.trace_id:032x}" if span_context.is_valid else ""

@@ -8,15 +8,17 @@ A message `Task` becomes the dataclass `Task`, field by field: `state_json` is `
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from dataclasses import MISSING
+from functools import cache
+from typing import Any, NoReturn, TypeVar
 
-from google.protobuf.descriptor import Descriptor
 from google.protobuf.internal.containers import RepeatedCompositeFieldContainer as RepeatedCompositeContainer
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
 from taoloop.core.errors import FieldViolation, InvalidRequest
-from taoloop.wire.records.record_plan import FieldPlan, RecordPlan, record_plan
+from taoloop.wire.records.field_plan import FieldPlan, RecordPlan
+from taoloop.wire.records.record_plan import record_plan
 
 MessageT = TypeVar("MessageT", bound=Message)
 RecordT = TypeVar("RecordT")
@@ -48,20 +50,34 @@ def encode(record: Any, message_class: type[MessageT]) -> MessageT:
     return _encoded(record, message_class, message_class)
 
 
+def encode_in(outer_class: type[MessageT], field: str, record: Any, message_class: type[Message]) -> MessageT:
+    """Return a message whose one field holds the record, as one call less does; raises what `encode` does."""
+    plan = _plan(type(record), message_class)
+    try:
+        return outer_class(**{field: plan.write(record)})
+    except _MISFIT as exc:
+        _refuse(plan, record, message_class, exc)
+
+
 def append(record: Any, message_class: type[MessageT], messages: RepeatedCompositeContainer[MessageT]) -> None:
     """Add the record as a message to a repeated field, where it is made without a copy; raises what `encode` does."""
     _encoded(record, message_class, messages.add)
 
 
 def _encoded(record: Any, message_class: type[MessageT], make: Callable[..., MessageT]) -> MessageT:
-    plan = record_plan(type(record), _descriptor(message_class))
+    plan = _plan(type(record), message_class)
     try:
         return make(**plan.write(record))
     except _MISFIT as exc:
-        violations = tuple(_unwritable(plan, record, message_class, ""))
-        if not violations:
-            raise
-        raise RecordNotEncodable(type(record).__name__, violations) from exc
+        _refuse(plan, record, message_class, exc)
+
+
+def _refuse(plan: RecordPlan, record: Any, message_class: Any, found: Exception) -> NoReturn:
+    """Raise the error that names the fields at fault; what was found, where none is."""
+    violations = tuple(_unwritable(plan, record, message_class, ""))
+    if not violations:
+        raise found
+    raise RecordNotEncodable(type(record).__name__, violations) from found
 
 
 def decode(record_class: type[RecordT], message: Message) -> RecordT:
@@ -71,7 +87,7 @@ def decode(record_class: type[RecordT], message: Message) -> RecordT:
         InvalidRequest: INVALID_REQUEST; one violation for each field at fault, such as `task.turns[2].role`.
         TypeError: The two classes do not correspond.
     """
-    plan = record_plan(record_class, _descriptor(message))
+    plan = _plan(record_class, type(message))
     try:
         record: RecordT = plan.read(message)
     except _MISFIT as exc:
@@ -90,9 +106,12 @@ def invalid_request(message_name: str, violations: tuple[FieldViolation, ...]) -
     return InvalidRequest(text, violations=violations, metadata={"field": first.field})
 
 
-def _descriptor(message: Message | type[Message]) -> Descriptor:
-    descriptor: Any = message.DESCRIPTOR  # the stubs name the C class beside the public one
-    return descriptor  # type: ignore[no-any-return]
+def _compiled(record_class: Any, message_class: Any) -> RecordPlan:
+    return record_plan(record_class, message_class.DESCRIPTOR)
+
+
+# By the class of the message, which is cheaper to come by than its descriptor.
+_plan: Callable[[Any, Any], RecordPlan] = cache(_compiled)
 
 
 def _unreadable(plan: RecordPlan, message: Any, path: str) -> Iterator[FieldViolation]:
@@ -101,7 +120,7 @@ def _unreadable(plan: RecordPlan, message: Any, path: str) -> Iterator[FieldViol
     for field in plan.fields:
         place = path + field.wire_name
         if field.wire_name not in present:
-            if field.is_required and field.zero is ...:
+            if field.absent is MISSING:
                 yield FieldViolation(place, "must be set")
             continue
         for where, value in _items(field, present[field.wire_name], place):

@@ -60,3 +60,9 @@ def test_what_counts_quickly_counts_as_the_library_does(amount: float) -> None:
     observing(quick.histogram(QUEUE_WAIT))(amount)
     shown = [[line for line in each.exposition().splitlines() if "_created" not in line] for each in (usual, quick)]
     assert shown[0] == shown[1]
+
+
+def test_a_histogram_that_several_processes_share_is_observed_in_its_own_way() -> None:
+    histogram = Metrics().histogram(QUEUE_WAIT)
+    histogram._sum = object()  # stands for a value in a file
+    assert observing(histogram) == histogram.observe

@@ -9,7 +9,7 @@ import pytest
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.trace import StatusCode
+from opentelemetry.trace import Span, StatusCode
 
 from taoloop.core.errors import QueueFull
 from taoloop.core.settings import TelemetrySettings
@@ -27,6 +27,7 @@ from taoloop.core.telemetry.tracing import (
 )
 
 TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+UNSAMPLED = TRACEPARENT.removesuffix("01") + "00"
 
 
 @pytest.fixture
@@ -162,15 +163,14 @@ async def test_in_a_trace_that_is_not_recorded_nothing_is_worked_out_and_the_ids
     exporter: InMemorySpanExporter,
 ) -> None:
     never = TelemetrySettings(sample_ratio=0.0)
-    unsampled = TRACEPARENT.removesuffix("01") + "00"
     async with Tracing(build_tracer_provider(never, "taoloop-test", exporter=exporter)) as tracing:
         with tracing.span("root", lambda: pytest.fail("nobody records it")) as root:
             outside = current_trace_id()
             with tracing.span("child") as child:
                 assert child is root
             assert current_trace_id() == outside
-        with tracing.span("remote", parent=extract({"traceparent": unsampled})) as span:
-            assert headers_of(span) == {"traceparent": unsampled}
+        with tracing.span("remote", parent=extract({"traceparent": UNSAMPLED})) as span:
+            assert headers_of(span) == {"traceparent": UNSAMPLED}
             assert current_trace_id() == "0af7651916cd43dd8448eb211c80319c"
         assert current_trace_id() == ""
     assert not exporter.get_finished_spans()
@@ -184,6 +184,16 @@ def test_the_headers_of_a_span_are_those_that_are_injected(tracing: Tracing) -> 
         inject(carrier)
         assert headers_of(span) == carrier
     assert headers_of(trace.INVALID_SPAN) == {}
+
+
+@pytest.mark.parametrize(("ratio", "is_given"), [(0.0, True), (1.0, False)])
+async def test_the_span_of_a_trace_that_is_not_recorded_is_given_to_who_would_get_no_other(
+    exporter: InMemorySpanExporter, ratio: float, *, is_given: bool
+) -> None:
+    async with Tracing(build_tracer_provider(TelemetrySettings(sample_ratio=ratio), "a", exporter=exporter)) as tracing:
+        assert tracing.unrecorded() is None
+        with tracing.span("outer") as span:
+            assert tracing.unrecorded() is (span if is_given else None)
 
 
 def test_nothing_global_is_set(tracing: Tracing) -> None:
@@ -231,3 +241,103 @@ async def test_inside_a_block_the_current_span_is_that_of_opentelemetry_too(expo
                     assert trace.get_current_span() is current_span() is inner
                 assert trace.get_current_span() is current_span() is outer
             assert not current_span().get_span_context().is_valid
+
+
+async def _served(tracing: Tracing, carrier: dict[str, str]) -> tuple[Span, str]:
+    """Serve a call in a task of its own, and return its span and the headers that its own calls would send."""
+
+    async def serve() -> tuple[Span, str]:
+        span = tracing.begin_served("served", {}, carrier, extract)
+        assert trace.get_current_span() is current_span() is span
+        span.end()
+        return span, current_traceparent()
+
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(serve(), name="call")
+    assert not current_span().get_span_context().is_valid
+    return task.result()
+
+
+@pytest.mark.parametrize("ratio", [0.0, 1.0])
+@pytest.mark.parametrize("flags", ["00", "02"])
+async def test_a_served_call_goes_on_in_a_trace_that_is_not_recorded(
+    exporter: InMemorySpanExporter, ratio: float, flags: str
+) -> None:
+    settings = TelemetrySettings(sample_ratio=ratio)
+    traceparent = UNSAMPLED.removesuffix("00") + flags
+    async with Tracing(build_tracer_provider(settings, "taoloop-test", exporter=exporter)) as tracing:
+        span, sent = await _served(tracing, {"traceparent": traceparent})
+    assert not exporter.get_finished_spans()
+    assert sent == traceparent
+    assert span.get_span_context().trace_flags == int(flags, 16)
+    assert span.get_span_context().is_remote
+    assert f"{span.get_span_context().trace_id:032x}" == "0af7651916cd43dd8448eb211c80319c"
+
+
+@pytest.mark.parametrize("ratio", [0.0, 1.0])
+async def test_a_served_call_is_recorded_where_its_caller_records(exporter: InMemorySpanExporter, ratio: float) -> None:
+    settings = TelemetrySettings(sample_ratio=ratio)
+    async with Tracing(build_tracer_provider(settings, "taoloop-test", exporter=exporter)) as tracing:
+        await _served(tracing, {"traceparent": TRACEPARENT})
+    (span,) = exporter.get_finished_spans()
+    assert span.parent is not None
+    assert span.parent.is_remote
+    assert f"{span.parent.span_id:016x}" == TRACEPARENT[36:52]
+
+
+@pytest.mark.parametrize("ratio", [0.0, 1.0])
+@pytest.mark.parametrize(
+    "traceparent",
+    [
+        "",
+        "zz",
+        UNSAMPLED.upper(),
+        UNSAMPLED + "-1",
+        f"00-{'0' * 32}-b7ad6b7169203331-00",
+        f"00-{'a' * 32}-{'0' * 16}-00",
+    ],
+)
+async def test_a_served_call_without_a_readable_trace_begins_one(
+    exporter: InMemorySpanExporter, ratio: float, traceparent: str
+) -> None:
+    settings = TelemetrySettings(sample_ratio=ratio)
+    async with Tracing(build_tracer_provider(settings, "taoloop-test", exporter=exporter)) as tracing:
+        span, sent = await _served(tracing, {"traceparent": traceparent} if traceparent else {})
+    assert len(exporter.get_finished_spans()) == ratio
+    context = span.get_span_context()
+    assert context.is_valid
+    assert not context.is_remote
+    assert sent == f"00-{context.trace_id:032x}-{context.span_id:016x}-{context.trace_flags:02x}"
+    assert context.trace_flags & 1 == ratio
+
+
+async def test_the_state_of_a_callers_trace_goes_on(exporter: InMemorySpanExporter) -> None:
+    never = TelemetrySettings(sample_ratio=0.0)
+    async with Tracing(build_tracer_provider(never, "taoloop-test", exporter=exporter)) as tracing:
+        span, _ = await _served(tracing, {"traceparent": UNSAMPLED, "tracestate": "v=1"})
+    assert headers_of(span) == {"traceparent": UNSAMPLED, "tracestate": "v=1"}
+
+
+async def test_nothing_is_kept_where_no_span_would_be_recorded(exporter: InMemorySpanExporter) -> None:
+    for ratio in (0.0, 0.5, 1.0):
+        settings = TelemetrySettings(sample_ratio=ratio)
+        async with Tracing(build_tracer_provider(settings, "taoloop-test", exporter=exporter)) as tracing:
+            assert tracing.keeps_nothing() is (ratio == 0.0)
+            for traceparent, is_kept in ((TRACEPARENT, True), (UNSAMPLED, False)):
+                with tracing.span("around", parent=extract({"traceparent": traceparent})):
+                    assert tracing.keeps_nothing() is not is_kept
+
+
+@pytest.mark.parametrize("carrier", [{}, {"traceparent": UNSAMPLED}, {"traceparent": TRACEPARENT}])
+async def test_a_served_call_is_no_part_of_the_span_in_which_its_task_began(
+    tracing: Tracing, exporter: InMemorySpanExporter, carrier: dict[str, str]
+) -> None:
+    async def serve() -> Span:
+        span = tracing.begin_served("served", {}, carrier, extract)
+        span.end()
+        return span
+
+    with tracing.span("the server's own") as outer:
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(serve(), name="call")
+    assert task.result().get_span_context().trace_id != outer.get_span_context().trace_id

@@ -22,12 +22,12 @@ from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest
 from taoloop.plan.effects import ListEffectsRequest
 from taoloop.plan.model import Binding, QuerySpan, RequestClock, StatePath
-from taoloop.plan.observing import ObservationResult, ObserveBatchRequest
+from taoloop.plan.observing import ObservationResult, ObserveBatchRequest, ObserveResponse
 from taoloop.plan.running import RunEvent, RunRequest
 from taoloop.plan.task import Permissions, Role, Task, Turn
 from taoloop.plan.thinking import CheckPlanRequest, ThinkRequest, ThinkResponse
 from taoloop.tools.signature import Effect, Trust
-from taoloop.wire.records.codec import RecordNotEncodable, decode, encode
+from taoloop.wire.records.codec import RecordNotEncodable, decode, encode, encode_in
 
 _MOMENT = datetime(2026, 3, 1, 9, 30, 0, 123456, tzinfo=UTC)
 
@@ -195,6 +195,15 @@ def test_refusal_does_not_quote_the_payload() -> None:
 def test_missing_moment_is_named() -> None:
     with pytest.raises(InvalidRequest, match="time must be set"):
         decode(RunEvent, loop_pb2.RunEvent(run_id="r", sequence=1))
+
+
+def test_a_record_in_a_field_is_what_the_record_of_the_whole_is() -> None:
+    verdict = ObservationResult(step_id="1.a", tool="t", valid=True, data={"price": Decimal("0.10")})
+    whole = encode(ObserveResponse(result=verdict), observation_pb2.ObserveResponse)
+    assert encode_in(observation_pb2.ObserveResponse, "result", verdict, observation_pb2.ObservationResult) == whole
+    broken = ObservationResult(step_id="1.a", valid=True, data=float("nan"))
+    with pytest.raises(RecordNotEncodable, match="data_json"):
+        encode_in(observation_pb2.ObserveResponse, "result", broken, observation_pb2.ObservationResult)
 
 
 @pytest.mark.parametrize(

@@ -76,11 +76,92 @@ THOUGHT_DURATION: Final = _seconds(
     "Time in which a planner made one thought.",
     OPERATION_SECONDS,
 )
+THOUGHT_STAGE_DURATION: Final = _seconds(
+    "taoloop_thought_stage_duration_seconds",
+    ("stage", "outcome"),
+    "Time of one stage of a thought: graph, route, select, plan, expand, check or repair.",
+    CALL_SECONDS,
+)
+THOUGHT_ROUTES: Final = _counter(
+    "taoloop_thought_routes_total",
+    "{thought}",
+    ("planner", "reason"),
+    "Thoughts by who was to plan them, graph or model, and why.",
+)
+THOUGHT_FALLBACKS: Final = _counter(
+    "taoloop_thought_fallbacks_total",
+    "{thought}",
+    ("rung", "reason"),
+    "Rungs of the ladder that made no thought, by why, so that the next one was tried.",
+)
+THOUGHT_RETRY_SKIPPED: Final = _counter(
+    "taoloop_thought_retry_skipped_total",
+    "{thought}",
+    ("reason",),
+    "Thoughts for which a model was not asked again, by why: insufficient_deadline, attempts, switched_off.",
+)
+THOUGHT_REPAIRS: Final = _counter(
+    "taoloop_thought_repairs_total",
+    "{attempt}",
+    ("outcome",),
+    "Models asked again with the faults of their plan: repaired, refused, or the kind of failure.",
+)
+THOUGHT_STALLS: Final = _counter(
+    "taoloop_thought_stalls_total",
+    "{thought}",
+    ("stall",),
+    "Thoughts that did not move their run on: empty_plan, repeated_plan, repeated_question.",
+)
+THOUGHT_MODES_REFUSED: Final = _counter(
+    "taoloop_thought_modes_refused_total",
+    "{thought}",
+    ("mode",),
+    "Thoughts of a kind that the deployment does not allow: plan, ask or done.",
+)
+TOOLS_LEFT_OUT: Final = _counter(
+    "taoloop_thought_tools_left_out_total",
+    "{tool}",
+    ("reason",),
+    "Tools that a model was not offered, by why; `no_room` moves when the limits on offered tools bite.",
+)
+PLANNER_PROCESSES_ENDED: Final = _counter(
+    "taoloop_planner_processes_ended_total",
+    "{process}",
+    ("reason",),
+    "Planner processes that were replaced: killed after their time or with their request, or died.",
+)
 QUEUE_WAIT: Final = _seconds(
     "taoloop_queue_wait_seconds", (), "Time that a request waited before a worker took it.", CALL_SECONDS
 )
 QUEUE_REFUSED: Final = _counter(
     "taoloop_queue_refused_total", "{request}", ("reason",), "Requests that the queue refused, by reason."
+)
+QUEUE_JOBS: Final = _gauge(
+    "taoloop_queue_jobs", "{request}", ("priority", "state"), "Requests in the queue that wait, and that are in work."
+)
+QUEUE_OLDEST: Final = _gauge(
+    "taoloop_queue_oldest_seconds", "s", ("priority",), "Age of the oldest request in the queue that is not answered."
+)
+QUEUE_DEAD_LETTERS: Final = _gauge(
+    "taoloop_queue_dead_letters", "{request}", (), "Requests that were set aside and are kept for somebody to look at."
+)
+QUEUE_SET_ASIDE: Final = _counter(
+    "taoloop_queue_set_aside_total",
+    "{request}",
+    ("cause",),
+    "Requests set aside: unreadable, or handed out too often without an answer.",
+)
+QUEUE_REDELIVERED: Final = _counter(
+    "taoloop_queue_redelivered_total", "{request}", (), "Requests handed out again, since their worker did not answer."
+)
+QUEUE_LEASES_ENDED: Final = _counter(
+    "taoloop_queue_leases_ended_total",
+    "{request}",
+    ("reason",),
+    "Requests given up while in work: lost to another worker, abandoned by the caller, or late.",
+)
+QUEUE_DELETED: Final = _counter(
+    "taoloop_queue_deleted_total", "{request}", (), "Requests in work whose entries somebody else had deleted."
 )
 
 ACTION_CALLS: Final = _counter("taoloop_action_calls_total", "{call}", ("tool", "status"), "Executions, by status.")
@@ -251,6 +332,29 @@ VALIDATION_ATTEMPTS: Final = _counter(
     "{attempt}",
     ("outcome",),
     "Attempts to get a verdict of the semantic validator: verdict, or the error's code.",
+)
+BUDGET_REFUSED: Final = _counter(
+    "taoloop_budget_refused_total",
+    "{call}",
+    ("then",),
+    "Calls of models that a tenant's budget did not hold, by what became of the thought: graph, refuse.",
+)
+BUDGET_UNCHECKED: Final = _counter(
+    "taoloop_budget_unchecked_total",
+    "{call}",
+    (),
+    "Reservations and settlements that the store of budgets left unanswered.",
+)
+BUDGET_TOKEN_SECONDS: Final = _counter(
+    "taoloop_budget_token_seconds_total", "{token}.s", ("state",), "Token-seconds of all tenants: reserved, used."
+)
+BUDGET_ESTIMATE_ERROR: Final = MetricSpec(
+    "taoloop_budget_estimate_error_tokens",
+    MetricKind.HISTOGRAM,
+    "{token}",
+    ("part",),
+    "By how many tokens an estimate missed what the server counted: prompt, output.",
+    (0, 1, 2, 4, 8, 15, 30, 60, 120, 250, 500, 1000),
 )
 MODEL_CALLS: Final = _counter(
     "taoloop_model_calls_total",

@@ -79,6 +79,12 @@ class Attribute(StrEnum):
     THOUGHT_ID = "taoloop.thought.id"
     THOUGHT_OUTCOME = "taoloop.thought.outcome"
     THOUGHT_PLANNER = "taoloop.thought.planner"
+    THOUGHT_STAGE = "taoloop.thought.stage"
+    THOUGHT_STAGE_OUTCOME = "taoloop.thought.stage.outcome"
+    THOUGHT_ROUTE_REASON = "taoloop.thought.route.reason"
+    THOUGHT_RUNG = "taoloop.thought.rung"
+    THOUGHT_ATTEMPT = "taoloop.thought.attempt"
+    THOUGHT_TOOLS_OFFERED = "taoloop.thought.tools_offered"
     STEP_ID = "taoloop.step.id"
     STEP_INDEX = "taoloop.step.index"
     STEP_TYPE = "taoloop.step.type"
@@ -102,6 +108,10 @@ class Attribute(StrEnum):
     FAULT_STAGE = "taoloop.fault.stage"
     CATALOGUE_DIGEST = "taoloop.catalogue.digest"
     PROMPT_SHA256 = "taoloop.prompt.sha256"
+    PROMPT_VERSION = "taoloop.prompt.version"
+    PROMPT_DIGEST = "taoloop.prompt.digest"
+    PROMPT_STABLE_SHARE = "taoloop.prompt.stable_share"
+    REPLY_REPAIRS = "taoloop.reply.repairs"
     MODEL_STRUCTURED_OUTPUT = "taoloop.model.structured_output"
 
 
@@ -114,6 +124,11 @@ _HTTP_METHODS = frozenset({"CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH
 def plan_span(planner: str) -> str:
     """Return the name of the span in which a planner, such as `graph`, makes one plan."""
     return f"{Operation.PLAN} {planner}"
+
+
+def stage_span(stage: str) -> str:
+    """Return the name of the span of one stage of a thought, such as `thought select`."""
+    return f"thought {stage}"
 
 
 def tool_span(tool: str) -> str:
