@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
 
@@ -17,11 +16,11 @@ from taoloop.core.deadlines import Deadline
 from taoloop.core.errors import CatalogueMismatch, DeadlineExceeded, InternalError, QueueFull
 from taoloop.core.settings import TelemetrySettings
 from taoloop.core.telemetry import Telemetry
-from taoloop.plan.task import Role, Turn
+from taoloop.plan.task import Priority, Role, Turn
 from taoloop.plan.thinking import Refusal, RefusalReason, ThinkRequest, ThinkResponse
-from taoloop.testing.job_queue import InMemoryJobQueue
+from taoloop.testing.job_queue import InMemoryJobQueue, StoredJobs
 from taoloop.thought.front import ThoughtFront, error_of, failure_of
-from taoloop.thought.model import Lease, ThinkFailure, ThinkJob
+from taoloop.thought.model import Lease, ThinkFailure, ThinkJob, ThinkReply
 from taoloop.thought.worker import MAX_DELIVERIES, ThoughtWorker, WorkerConfig
 
 CLOCK = SystemClock()
@@ -34,29 +33,51 @@ class Mind:
 
     def __init__(self, think: Callable[[ThinkRequest], ThinkResponse] = lambda _: NOTHING) -> None:
         self.requests: list[ThinkRequest] = []
+        self.deadlines: list[Deadline] = []
         self._think = think
 
-    def think(self, request: ThinkRequest) -> ThinkResponse:
+    async def think(self, request: ThinkRequest, deadline: Deadline, tenant: str) -> ThinkResponse:
         self.requests.append(request)
-        return self._think(request)
+        self.deadlines.append(deadline)
+        return await asyncio.to_thread(self._think, request)
+
+
+class Waiting:
+    """Thinks until it is cancelled, or told to be done."""
+
+    def __init__(self) -> None:
+        self.has_begun = asyncio.Event()
+        self.was_cancelled = asyncio.Event()
+        self.may_end = asyncio.Event()
+
+    async def think(self, request: ThinkRequest, deadline: Deadline, tenant: str) -> ThinkResponse:
+        self.has_begun.set()
+        try:
+            await self.may_end.wait()
+        except asyncio.CancelledError:
+            self.was_cancelled.set()
+            raise
+        return NOTHING
 
 
 @asynccontextmanager
-async def at_work(mind: Mind, slots: int = 2) -> AsyncIterator[tuple[InMemoryJobQueue, ThoughtWorker]]:
-    queue = InMemoryJobQueue(CLOCK)
-    worker = ThoughtWorker(
-        queue,
-        mind,
-        WorkerConfig(slots=slots, take_wait_seconds=0.02),
-        CLOCK,
-        Telemetry.build(TelemetrySettings(), "test"),
-    )
+async def working(
+    queue: InMemoryJobQueue, mind: Mind | Waiting, slots: int = 2, telemetry: Telemetry | None = None
+) -> AsyncIterator[tuple[InMemoryJobQueue, ThoughtWorker]]:
+    config = WorkerConfig(slots=slots, take_wait_seconds=0.02, renew_every_seconds=0.02, outage_seconds=1.0)
+    worker = ThoughtWorker(queue, mind, config, CLOCK, telemetry or Telemetry.build(TelemetrySettings(), "test"))
     async with asyncio.TaskGroup() as group:
         group.create_task(worker.run())
         try:
             yield queue, worker
         finally:
             worker.stop()
+
+
+@asynccontextmanager
+async def at_work(mind: Mind | Waiting, slots: int = 2) -> AsyncIterator[tuple[InMemoryJobQueue, ThoughtWorker]]:
+    async with working(InMemoryJobQueue(CLOCK), mind, slots) as both:
+        yield both
 
 
 def call(seconds: float = 5.0) -> CallContext:
@@ -73,6 +94,14 @@ def raising(error: Exception) -> Callable[[ThinkRequest], ThinkResponse]:
 async def test_a_request_comes_back_as_a_thought() -> None:
     async with at_work(Mind()) as (queue, _):
         assert await ThoughtFront(queue).think(REQUEST, call()) == NOTHING
+
+
+async def test_the_mind_is_told_when_nobody_waits_any_more() -> None:
+    mind = Mind()
+    async with at_work(mind) as (queue, _):
+        await ThoughtFront(queue).think(REQUEST, call(seconds=5.0))
+
+    assert 4.0 < mind.deadlines[0].remaining_seconds() <= 5.0
 
 
 async def test_the_same_run_and_iteration_are_thought_about_once() -> None:
@@ -113,41 +142,52 @@ async def test_a_fault_of_ours_is_internal_and_says_nothing_of_its_cause() -> No
 async def test_an_expired_job_never_reaches_the_mind() -> None:
     mind = Mind()
     async with at_work(mind) as (queue, _):
-        job = ThinkJob(job_id="j", tenant="t", request=REQUEST, expires_at=CLOCK.now() - timedelta(seconds=1))
-        reply = await queue.ask(job, Deadline.after(5.0, CLOCK))
+        job = ThinkJob(job_id="j", tenant="t", request=REQUEST)
+        with pytest.raises(DeadlineExceeded):
+            await queue.ask(job, Deadline.after(-1.0, CLOCK))
 
-    assert isinstance(reply.outcome, ThinkFailure)
-    assert reply.outcome.reason == DeadlineExceeded.reason
+    assert mind.requests == []
+
+
+class Handing(InMemoryJobQueue):
+    """A queue whose entries are told with other words than they were put there with."""
+
+    def __init__(self, changed: Callable[[Lease], Lease]) -> None:
+        super().__init__(CLOCK)
+        self._changed = changed
+
+    async def take(self, count: int, wait_seconds: float) -> Sequence[Lease]:
+        return [self._changed(lease) for lease in await super().take(count, wait_seconds)]
+
+
+async def test_an_expired_lease_is_answered_without_a_thought() -> None:
+    mind = Mind()
+    async with working(Handing(lambda lease: replace(lease, deadline=Deadline.after(-1.0, CLOCK))), mind) as (queue, _):
+        with pytest.raises(DeadlineExceeded):
+            await ThoughtFront(queue).think(REQUEST, call())
+
     assert mind.requests == []
 
 
 async def test_an_entry_that_killed_its_workers_is_set_aside_and_its_caller_told() -> None:
     mind = Mind()
-    queue = InMemoryJobQueue(CLOCK)
-    worker = ThoughtWorker(queue, mind, WorkerConfig(slots=1), CLOCK, Telemetry.build(TelemetrySettings(), "test"))
-    job = ThinkJob(job_id="j", tenant="t", request=REQUEST, expires_at=CLOCK.now() + timedelta(seconds=9))
-    lease = Lease(entry_id="1-0", job=job, deliveries=MAX_DELIVERIES + 1)
-    queue._leased["1-0"] = (job, CLOCK.monotonic())
-    await worker._slots.acquire()
+    async with working(Handing(lambda lease: replace(lease, deliveries=MAX_DELIVERIES + 1)), mind) as (queue, _):
+        with pytest.raises(InternalError):
+            await ThoughtFront(queue).think(REQUEST, call())
 
-    await worker._work(lease)
-
-    reply = await queue.ask(job, Deadline.after(1.0, CLOCK))
-    assert [entry.entry_id for entry, _ in queue.dead] == ["1-0"]
-    assert isinstance(reply.outcome, ThinkFailure)
+    assert [cause for _, cause in queue.stored.dead] == ["handed out 6 times without an answer"]
     assert mind.requests == []
 
 
 async def test_an_entry_that_cannot_be_read_is_set_aside() -> None:
-    queue = InMemoryJobQueue(CLOCK)
-    worker = ThoughtWorker(queue, Mind(), WorkerConfig(slots=1), CLOCK, Telemetry.build(TelemetrySettings(), "test"))
-    job = ThinkJob(job_id="j", tenant="t", request=REQUEST, expires_at=CLOCK.now())
-    queue._leased["1-0"] = (job, CLOCK.monotonic())
-    await worker._slots.acquire()
+    async with working(Handing(lambda lease: replace(lease, job=None, fault="entry of version 9")), Mind()) as (
+        queue,
+        _,
+    ):
+        with pytest.raises(DeadlineExceeded):
+            await ThoughtFront(queue).think(REQUEST, call(0.3))
 
-    await worker._work(Lease(entry_id="1-0", job=None, fault="entry of version 9"))
-
-    assert [cause for _, cause in queue.dead] == ["entry of version 9"]
+    assert [cause for _, cause in queue.stored.dead] == ["entry of version 9"]
 
 
 async def test_a_worker_takes_no_more_jobs_than_it_has_slots() -> None:
@@ -168,7 +208,7 @@ async def test_a_worker_takes_no_more_jobs_than_it_has_slots() -> None:
                 break
             await asyncio.sleep(0.01)
         assert len(running) == 2
-        assert len(queue._leased) == 2
+        assert (await queue.state()).streams[Priority.INTERACTIVE].leased == 2
         release.set()
 
 
@@ -193,11 +233,121 @@ async def test_a_worker_that_is_stopped_answers_what_it_has_in_hand() -> None:
 
 async def test_an_outage_of_the_queue_is_ridden_out() -> None:
     async with at_work(Mind()) as (queue, _):
-        queue.is_down = True
+        queue.stored.is_down = True
         await asyncio.sleep(0.05)
-        queue.is_down = False
+        queue.stored.is_down = False
 
         assert await ThoughtFront(queue).think(REQUEST, call()) == NOTHING
+
+
+async def test_an_answer_is_stored_when_the_queue_is_back() -> None:
+    mind = Waiting()
+    async with at_work(mind) as (queue, _), asyncio.TaskGroup() as group:
+        asked = group.create_task(ThoughtFront(queue).think(REQUEST, call()))
+        await mind.has_begun.wait()
+        queue.stored.is_down = True
+        mind.may_end.set()
+        await asyncio.sleep(0.1)
+        queue.stored.is_down = False
+
+    assert asked.result() == NOTHING
+
+
+async def test_work_whose_caller_is_gone_is_cancelled_and_the_rest_is_answered() -> None:
+    mind, telemetry = Waiting(), Telemetry.build(TelemetrySettings(), "test")
+    async with working(InMemoryJobQueue(CLOCK), mind, telemetry=telemetry) as (queue, _):
+        asked = asyncio.ensure_future(ThoughtFront(queue).think(REQUEST, call()))
+        await mind.has_begun.wait()
+        asked.cancel()
+        await asyncio.wait_for(mind.was_cancelled.wait(), 2.0)
+        mind.may_end.set()
+
+        assert await ThoughtFront(queue).think(replace(REQUEST, iteration=2), call()) == NOTHING
+        assert (await queue.state()).length == 0
+
+    assert 'taoloop_queue_leases_ended_total{reason="abandoned"} 1.0' in telemetry.metrics.exposition()
+
+
+async def test_late_work_is_cancelled() -> None:
+    mind, telemetry = Waiting(), Telemetry.build(TelemetrySettings(), "test")
+    async with working(InMemoryJobQueue(CLOCK), mind, telemetry=telemetry) as (queue, _):
+        with pytest.raises(DeadlineExceeded):
+            await ThoughtFront(queue).think(REQUEST, call(0.1))
+        await asyncio.wait_for(mind.was_cancelled.wait(), 2.0)
+
+
+async def test_work_that_another_worker_has_is_cancelled_and_not_answered() -> None:
+    stored = StoredJobs(CLOCK, lease_seconds=30.0)
+    mind, telemetry = Waiting(), Telemetry.build(TelemetrySettings(), "test")
+    other = InMemoryJobQueue(CLOCK, stored=stored, consumer="two")
+    async with working(InMemoryJobQueue(CLOCK, stored=stored), mind, telemetry=telemetry) as (queue, worker):
+        asked = asyncio.ensure_future(ThoughtFront(queue).think(REQUEST, call()))
+        await mind.has_begun.wait()
+        worker.stop()
+        next(iter(stored.entries.values())).owner = "two"
+        await asyncio.wait_for(mind.was_cancelled.wait(), 2.0)
+        (lease,) = (entry.lease for entry in stored.entries.values())
+        await other.answer(lease, ThinkReply(replace(NOTHING, thought_id="f" * 32)))
+
+        assert (await asked).thought_id == "f" * 32
+
+    assert 'taoloop_queue_leases_ended_total{reason="lost"} 1.0' in telemetry.metrics.exposition()
+
+
+async def test_a_worker_that_is_cancelled_gives_back_what_it_has_in_hand() -> None:
+    queue, mind = InMemoryJobQueue(CLOCK), Waiting()
+    config = WorkerConfig(slots=2, take_wait_seconds=0.02)
+    worker = ThoughtWorker(queue, mind, config, CLOCK, Telemetry.build(TelemetrySettings(), "test"))
+    running = asyncio.ensure_future(worker.run())
+    asked = asyncio.ensure_future(ThoughtFront(queue).think(REQUEST, call()))
+    await mind.has_begun.wait()
+
+    running.cancel()
+    await asyncio.wait([running])
+
+    assert (await queue.state()).streams[Priority.INTERACTIVE].waiting == 1
+    async with working(queue, Mind()):
+        assert await asked == NOTHING
+
+
+class Refusing(InMemoryJobQueue):
+    """A queue that cannot end one job, for a reason that nobody has thought of."""
+
+    async def answer(self, lease: Lease, reply: ThinkReply | None) -> bool:
+        if lease.job is not None and lease.job.request.iteration == 1:
+            raise RuntimeError("nobody has thought of this")
+        return await super().answer(lease, reply)
+
+
+async def test_a_job_that_cannot_be_ended_does_not_end_the_worker() -> None:
+    async with working(Refusing(CLOCK), Mind(), slots=1) as (queue, _):
+        with pytest.raises(DeadlineExceeded):
+            await ThoughtFront(queue).think(REQUEST, call(0.2))
+
+        assert await ThoughtFront(queue).think(replace(REQUEST, iteration=2), call()) == NOTHING
+
+
+async def test_the_queue_is_measured_for_who_scales_the_workers() -> None:
+    mind, telemetry = Waiting(), Telemetry.build(TelemetrySettings(), "test")
+    queue = InMemoryJobQueue(CLOCK)
+    config = WorkerConfig(slots=1, take_wait_seconds=0.02, report_every_seconds=0.02)
+    worker = ThoughtWorker(queue, mind, config, CLOCK, telemetry)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(worker.run())
+        requests = [replace(REQUEST, iteration=number, priority=Priority.BACKGROUND) for number in range(3)]
+        asked = [group.create_task(ThoughtFront(queue).think(request, call())) for request in requests]
+        shown = ""
+        for _ in range(100):
+            shown = telemetry.metrics.exposition()
+            if 'taoloop_queue_jobs{priority="background",state="leased"} 1.0' in shown:
+                break
+            await asyncio.sleep(0.01)
+        mind.may_end.set()
+        await asyncio.gather(*asked)
+        worker.stop()
+
+    assert 'taoloop_queue_jobs{priority="background",state="waiting"} 2.0' in shown
+    assert "taoloop_thought_queue_length 3.0" in shown
 
 
 def test_an_error_survives_its_way_through_the_queue() -> None:

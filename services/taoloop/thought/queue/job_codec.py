@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from typing import Final
 
 from taoloop.core.exact_json import JsonSyntaxError, dumps, loads
@@ -34,24 +33,39 @@ class RecordCodec:
     decode_response: Callable[[bytes], ThinkResponse]
 
 
+@dataclass(frozen=True, slots=True)
+class QueuedJob:
+    """A job as its entry holds it.
+
+    Attributes:
+        job: The job.
+        expires_seconds: When nobody waits any more, in seconds of the server's clock.
+    """
+
+    job: ThinkJob
+    expires_seconds: float
+
+
 class JobCodec:
-    """Fields: `v`, `job`, `tenant`, `expires_ms`, `request`, and the trace context where there is one."""
+    """Fields: `v`, `job`, `tenant`, `request`, the trace context where there is one, and `expires_ms`.
+
+    The last is written by the script that puts the entry there, since only the server's clock counts.
+    """
 
     def __init__(self, records: RecordCodec) -> None:
         self._records = records
 
     def entry(self, job: ThinkJob) -> list[bytes | str]:
-        """Return the entry's fields, names and values in turn."""
+        """Return the entry's fields without its expiry, names and values in turn."""
         fields: list[bytes | str] = ["v", ENTRY_VERSION, "job", job.job_id, "tenant", job.tenant]
-        fields += ["expires_ms", str(int(job.expires_at.timestamp() * 1000))]
         fields += ["request", self._records.encode_request(job.request)]
         for name in _TRACE_FIELDS:
             if name in job.trace:
                 fields += [name, job.trace[name]]
         return fields
 
-    def job(self, fields: Mapping[bytes, bytes]) -> ThinkJob:
-        """Return the job of an entry.
+    def job(self, fields: Mapping[bytes, bytes]) -> QueuedJob:
+        """Return the job of an entry and when it expires.
 
         Raises:
             UnreadableEntry: With what is wrong.
@@ -61,17 +75,18 @@ class JobCodec:
                 f"entry of version {fields.get(b'v', b'(none)')[:20]!r}; this worker reads {ENTRY_VERSION!r}"
             )
         try:
-            return ThinkJob(
+            expires_seconds = int(fields[b"expires_ms"]) / 1000
+            job = ThinkJob(
                 job_id=fields[b"job"].decode(),
                 tenant=fields[b"tenant"].decode(),
                 request=self._records.decode_request(fields[b"request"]),
-                expires_at=datetime.fromtimestamp(int(fields[b"expires_ms"]) / 1000, UTC),
                 trace={name: fields[name.encode()].decode() for name in _TRACE_FIELDS if name.encode() in fields},
             )
         except KeyError as error:
             raise UnreadableEntry(f"field {error.args[0]!r} is missing") from error
-        except (ValueError, OverflowError, OSError) as error:
+        except (ValueError, OverflowError, RecursionError) as error:
             raise UnreadableEntry(f"a field cannot be read: {error}"[:200]) from error
+        return QueuedJob(job, expires_seconds)
 
     def reply(self, reply: ThinkReply) -> bytes:
         """Return a reply as bytes."""

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+from taoloop.plan.task import Priority
+
+GROUP: Final = "thinkers"
+"""The consumer group of the workers, on the jobs of both priorities."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,10 +17,9 @@ class QueueKeys:
 
     prefix: str
 
-    @property
-    def jobs(self) -> str:
-        """Return the stream of jobs."""
-        return f"{self._base}:jobs"
+    def jobs(self, priority: Priority) -> str:
+        """Return the stream of the jobs of a priority."""
+        return f"{self._base}:jobs:background" if priority is Priority.BACKGROUND else f"{self._base}:jobs"
 
     @property
     def dead(self) -> str:
@@ -27,12 +32,16 @@ class QueueKeys:
         return f"{self._base}:front:"
 
     def note(self, job_id: str) -> str:
-        """Return where it stands who waits for a job."""
-        return f"{self._base}:note:{job_id}"
+        """Return where it stands who waits for a job; earlier versions kept a hash under `note`."""
+        return f"{self._base}:wait:{job_id}"
 
     def reply(self, job_id: str) -> str:
         """Return where a job's reply is stored."""
         return f"{self._base}:reply:{job_id}"
+
+    def tenant(self, tenant: str) -> str:
+        """Return where it stands which jobs of a tenant wait or are leased."""
+        return f"{self._base}:tenant:{tenant}"
 
     @property
     def _base(self) -> str:

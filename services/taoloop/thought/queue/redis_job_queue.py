@@ -4,151 +4,287 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from importlib.resources import files
 from typing import Any, Final
 
 from redis.asyncio import Redis
 
-from taoloop.core.clock import Clock
 from taoloop.core.deadlines import Deadline
-from taoloop.core.errors import BackendUnavailable, DeadlineExceeded, QueueFull
+from taoloop.core.errors import (
+    BackendOutOfMemory,
+    BackendUnavailable,
+    DeadlineExceeded,
+    QueueFull,
+    TenantQueueFull,
+)
 from taoloop.core.ids import new_id
 from taoloop.core.logs import EventLog
 from taoloop.core.tasks import first_error
-from taoloop.core.telemetry import Telemetry, names
-from taoloop.thought.model import ThinkJob, ThinkReply
-from taoloop.thought.queue.job_codec import JobCodec, UnreadableEntry
-from taoloop.thought.queue.queue_keys import QueueKeys
-from taoloop.wire.redis.redis_link import RedisLink
+from taoloop.core.telemetry import names
+from taoloop.plan.task import Priority
+from taoloop.thought.model import QueueLimits, ThinkJob, ThinkReply
+from taoloop.thought.queue.job_codec import UnreadableEntry
+from taoloop.thought.queue.queue_access import QueueAccess
+from taoloop.thought.queue.queue_keys import GROUP
+from taoloop.thought.queue.queue_scripts import queue_script
+from taoloop.thought.queue.server_time import ServerTime
+from taoloop.wire.redis.redis_errors import refusals_told
 from taoloop.wire.redis.redis_replies import stream_entries
+from taoloop.wire.redis.script_batch import Argument, ScriptBatch, script_batch
 
 READ_COUNT: Final = 64
 READ_BLOCK_SECONDS: Final = 1.0
+MAX_READ_REPLIES: Final = 256
+"""Replies that stay in a front's stream after they were read."""
 # A reply that was announced while this front was away is found by asking again; asking is idempotent.
 ASK_AGAIN_SECONDS: Final = 2.0
 # How long the note of who waits outlives the job: an entry that is leased when its time ends is still told to somebody.
 NOTE_MARGIN_SECONDS: Final = 60.0
+# How long a front that is busy with nothing else tries to take a job back; what it leaves expires by itself.
+WITHDRAW_SECONDS: Final = 5.0
 
 _log = EventLog(__name__)
 
 
+@dataclass(slots=True)
+class _Waiting:
+    """A job that callers of this front wait for."""
+
+    future: asyncio.Future[ThinkReply] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    callers: int = 0
+
+
 class RedisJobQueue:
-    """A `JobQueue` on one Redis or Valkey. Use it as `redis_job_queue` builds it.
+    """A `JobQueue` on one Redis or Valkey. Use it as `redis_job_queue` opens it.
 
     Args:
-        link: The connection.
-        codec: Jobs and replies to bytes and back.
-        keys: Names of the keys.
-        max_jobs: Most jobs that may wait or be leased.
-        clock: For deadlines.
-        telemetry: Where refusals are counted.
+        access: The queue.
+        scripts: Sends scripts on the queue's link.
+        limits: How much the queue takes.
     """
 
-    def __init__(
-        self, link: RedisLink, codec: JobCodec, keys: QueueKeys, max_jobs: int, clock: Clock, telemetry: Telemetry
-    ) -> None:
-        self._link = link
-        self._codec = codec
-        self._keys = keys
-        self._max_jobs = max_jobs
-        self._clock = clock
-        self._telemetry = telemetry
-        self._front_id = new_id(clock)
-        self._waiting: dict[str, asyncio.Future[ThinkReply]] = {}
-        self._enqueue = link.client.register_script(script("enqueue"))
+    def __init__(self, access: QueueAccess, scripts: ScriptBatch, limits: QueueLimits) -> None:
+        self._access = access
+        self._link = access.link
+        self._codec = access.codec
+        self._keys = access.keys
+        self._clock = access.clock
+        self._scripts = scripts
+        self._limits = limits
+        self._time = ServerTime(access.clock)
+        self._front_id = new_id(access.clock)
+        self._waiting: dict[str, _Waiting] = {}
+        self._withdrawn: asyncio.Queue[ThinkJob] = asyncio.Queue()
 
     def __repr__(self) -> str:
-        return f"<RedisJobQueue [{len(self._waiting)} waiting of {self._max_jobs}] {self._keys.jobs}>"
+        jobs = self._keys.jobs(Priority.INTERACTIVE)
+        return f"<RedisJobQueue [{len(self._waiting)} waiting of {self._limits.max_jobs}] {jobs}>"
 
     async def ask(self, job: ThinkJob, deadline: Deadline) -> ThinkReply:
         """See `JobQueue.ask`."""
         # Two callers may wait for one job; both get the one reply.
-        future = self._waiting.get(job.job_id)
-        if future is None:
-            future = self._waiting[job.job_id] = asyncio.get_running_loop().create_future()
+        waiting = self._waiting.setdefault(job.job_id, _Waiting())
+        waiting.callers += 1
+        is_over = False
         try:
-            while not future.done():
-                stored = await self._put(job, deadline)
-                if stored is not None:
-                    return stored
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(deadline.bounded(ASK_AGAIN_SECONDS)):
-                        await asyncio.shield(future)
-                if deadline.is_expired and not future.done():
-                    raise DeadlineExceeded(
-                        f"No worker answered job {job.job_id} in time.", metadata={"job_id": job.job_id}
-                    )
-            return future.result()
+            stored = await self._put(job, deadline)
+            reply = stored if stored is not None else await self._reply(job, waiting.future, deadline)
+            is_over = True
+        except QueueFull:
+            is_over = True
+            raise
         finally:
-            if self._waiting.get(job.job_id) is future:
+            waiting.callers -= 1
+            if waiting.callers == 0:
                 del self._waiting[job.job_id]
+                if not is_over:
+                    self._withdrawn.put_nowait(job)
+        return reply
 
     async def is_ready(self) -> bool:
         """See `JobQueue.is_ready`."""
         return await self._link.is_alive()
 
+    async def _reply(self, job: ThinkJob, future: asyncio.Future[ThinkReply], deadline: Deadline) -> ThinkReply:
+        """Wait for the reply, and look after the job now and then: its server may have lost it."""
+        while True:
+            if not future.done():
+                await asyncio.wait((future,), timeout=deadline.bounded(ASK_AGAIN_SECONDS))
+            if future.done():
+                return future.result()
+            if deadline.is_expired:
+                raise DeadlineExceeded(f"No worker answered job {job.job_id} in time.", metadata={"job_id": job.job_id})
+            stored = await self._asked_again(job, deadline.shortened(ASK_AGAIN_SECONDS))
+            if stored is not None:
+                return stored
+
+    async def _asked_again(self, job: ThinkJob, soon: Deadline) -> ThinkReply | None:
+        """Return the reply of an accepted job if it is there; put a job that is lost in the queue again.
+
+        The job was accepted: an outage, or a queue that others have filled since, is waited out.
+        """
+        try:
+            verdict = await self._enqueue(job, soon, ())
+            if verdict[0] == b"missing":
+                _log.warning("job_lost_and_queued_again", job_id=job.job_id)
+                return await self._put(job, soon)
+        except BackendUnavailable:
+            return None
+        except QueueFull as error:
+            _log.warning("lost_job_not_queued_again", job_id=job.job_id, reason=error.reason)
+            return None
+        return self._codec.read_reply(verdict[1]) if verdict[0] == b"reply" else None
+
     async def _put(self, job: ThinkJob, deadline: Deadline) -> ThinkReply | None:
         """Put the job in the queue unless it is there, or return the reply that it has already."""
-        keys = [self._keys.jobs, self._keys.note(job.job_id), self._keys.reply(job.job_id)]
-        note_ms = int((deadline.remaining_seconds() + NOTE_MARGIN_SECONDS) * 1000)
-        arguments = [self._front_id, self._max_jobs, note_ms, *self._codec.entry(job)]
-        verdict: Any = await self._link.run(lambda _: self._enqueue(keys=keys, args=arguments), deadline)
-        match verdict[0]:
-            case b"reply":
-                return self._codec.read_reply(verdict[1])
-            case b"full":
-                self._telemetry.metrics.counter(names.QUEUE_REFUSED).labels(reason="full").inc()
-                raise QueueFull(
-                    f"The queue holds {verdict[1].decode()} jobs, the most it may.",
-                    metadata={"jobs": verdict[1].decode(), "max_jobs": str(self._max_jobs)},
-                    retry_after_seconds=1.0,
-                )
-            case _:
-                return None
+        try:
+            verdict = await self._enqueue(job, deadline, self._codec.entry(job))
+        except BackendOutOfMemory:
+            self._count_refused("memory")
+            raise
+        word = verdict[0].decode()
+        if word == "reply":
+            return self._codec.read_reply(verdict[1])
+        if word == "late":
+            raise _too_late(job)
+        if word != "queued":
+            self._count_refused(word)
+            raise self._refusal(word, verdict[1].decode(), job)
+        return None
+
+    async def _enqueue(self, job: ThinkJob, deadline: Deadline, fields: Sequence[Argument]) -> Any:
+        other = Priority.INTERACTIVE if job.priority is Priority.BACKGROUND else Priority.BACKGROUND
+        keys = [
+            self._keys.jobs(job.priority),
+            self._keys.jobs(other),
+            self._keys.note(job.job_id),
+            self._keys.reply(job.job_id),
+            self._keys.tenant(job.tenant),
+        ]
+        limits = (self._limits.max_jobs, self._limits.of(job.priority), self._limits.max_tenant_jobs)
+        life_ms = int(deadline.remaining_seconds() * 1000)
+        # What lies on its way while the server is away must not be waited for longer than its caller does.
+        until_ms = str(int(self._time.moment(deadline) * 1000)) if self._time.is_known else ""
+        arguments = [self._front_id, *limits, life_ms, int(NOTE_MARGIN_SECONDS * 1000), until_ms, *fields]
+        asked_at = self._clock.monotonic()
+        with refusals_told():
+            verdict = await self._scripts.run(queue_script("enqueue"), keys, arguments, deadline)
+        if verdict[0] == b"queued":
+            self._time.note(int(verdict[1]), int(verdict[2]), asked_at)
+        return verdict
+
+    def _count_refused(self, reason: str) -> None:
+        self._access.telemetry.metrics.counter(names.QUEUE_REFUSED).labels(reason=reason).inc()
+
+    def _refusal(self, word: str, jobs: str, job: ThinkJob) -> QueueFull:
+        """Return the error for one of the limits, with its figure."""
+        if word == "tenant_full":
+            most = str(self._limits.max_tenant_jobs)
+            return TenantQueueFull(
+                f"The tenant {job.tenant} has {jobs} jobs in the queue; a tenant may have {most}.",
+                metadata={"tenant": job.tenant, "jobs": jobs, "max_tenant_jobs": most},
+                retry_after_seconds=1.0,
+            )
+        most = str(self._limits.max_jobs if word == "full" else self._limits.of(job.priority))
+        of = "" if word == "full" else f" {job.priority.value}"
+        return QueueFull(
+            f"The queue holds {jobs}{of} jobs; it may hold {most}.",
+            metadata={"jobs": jobs, "max_jobs": most, "priority": job.priority.value},
+            retry_after_seconds=1.0,
+        )
 
     async def read_replies(self) -> None:
         """Hand replies to who waits for them, until cancelled; an outage is ridden out."""
-        stream = self._keys.fronts + self._front_id
-        last = b"0-0"
+        last, kept = b"0-0", 0
         while True:
             try:
-                reply = await self._link.run(partial(_read, stream, last), Deadline.after(3600.0, self._clock))
+                with refusals_told():
+                    entries = await self._replies_after(last)
+                    # What was read is removed many at a time, and when there is time for it.
+                    if kept >= MAX_READ_REPLIES or (kept and not entries):
+                        kept = 0
+                        await self._link.run(partial(_trim, self._stream, last), Deadline.after(1.0, self._clock))
             except BackendUnavailable as error:
                 _log.warning("replies_not_read", reason=error.reason)
                 await self._clock.sleep(READ_BLOCK_SECONDS)
                 continue
-            for entry_id, fields in stream_entries(reply):
+            kept += len(entries)
+            for entry_id, fields in entries:
                 last = entry_id
                 self._deliver(fields)
 
+    async def _replies_after(self, last: bytes) -> list[tuple[bytes, dict[bytes, bytes]]]:
+        reply = await self._link.run(partial(_read, self._stream, last), Deadline.after(3600.0, self._clock))
+        return stream_entries(reply)
+
+    async def take_back(self) -> None:
+        """Take jobs back for which nobody waits any more, until cancelled."""
+        while True:
+            await self._take_back(await self._withdrawn.get())
+
+    async def close(self) -> None:
+        """Take back what is left to take back, and remove the stream of replies that nobody reads any more."""
+        while not self._withdrawn.empty():
+            await self._take_back(self._withdrawn.get_nowait())
+        with contextlib.suppress(BackendUnavailable):
+            soon = Deadline.after(WITHDRAW_SECONDS, self._clock)
+            await self._link.run(lambda client: client.delete(self._stream), soon)
+
+    async def _take_back(self, job: ThinkJob) -> None:
+        keys = [self._keys.note(job.job_id), self._keys.tenant(job.tenant)]
+        soon = Deadline.after(WITHDRAW_SECONDS, self._clock)
+        try:
+            with refusals_told():
+                await self._scripts.run(queue_script("withdraw"), keys, [self._front_id, GROUP], soon)
+        except BackendUnavailable as error:
+            left = self._withdrawn.qsize()
+            # They expire by themselves; a later front must not wait for an outage once for each of them.
+            while not self._withdrawn.empty():
+                self._withdrawn.get_nowait()
+            _log.warning("jobs_not_taken_back", jobs=left + 1, reason=error.reason)
+
+    @property
+    def _stream(self) -> str:
+        return self._keys.fronts + self._front_id
+
     def _deliver(self, fields: dict[bytes, bytes]) -> None:
-        future = self._waiting.get(fields.get(b"job", b"").decode(errors="replace"))
-        if future is None or future.done():
+        waiting = self._waiting.get(fields.get(b"job", b"").decode(errors="replace"))
+        if waiting is None or waiting.future.done():
             return
         try:
-            future.set_result(self._codec.read_reply(fields.get(b"reply", b"")))
+            waiting.future.set_result(self._codec.read_reply(fields.get(b"reply", b"")))
         except UnreadableEntry as error:
             _log.error("reply_unreadable", reason=str(error))
+
+
+def _too_late(job: ThinkJob) -> DeadlineExceeded:
+    return DeadlineExceeded(f"No worker answered job {job.job_id} in time.", metadata={"job_id": job.job_id})
 
 
 async def _read(stream: str, last: bytes, client: Redis) -> Any:
     return await client.xread({stream: last}, count=READ_COUNT, block=int(READ_BLOCK_SECONDS * 1000))
 
 
+async def _trim(stream: str, last: bytes, client: Redis) -> Any:
+    return await client.xtrim(stream, minid=last, approximate=False)
+
+
 @contextlib.asynccontextmanager
-async def redis_job_queue(queue: RedisJobQueue) -> AsyncIterator[RedisJobQueue]:
-    """Read replies while the block runs."""
-    with first_error():
-        async with asyncio.TaskGroup() as group:
-            reader = group.create_task(queue.read_replies(), name="thought replies")
-            try:
-                yield queue
-            finally:
-                reader.cancel()
-
-
-def script(name: str) -> str:
-    """Return the text of one of the queue's scripts."""
-    return files("taoloop.thought.queue").joinpath("scripts", f"{name}.lua").read_text(encoding="utf-8")
+async def redis_job_queue(access: QueueAccess, limits: QueueLimits) -> AsyncIterator[RedisJobQueue]:
+    """Open the front's side: replies are read, and jobs taken back, while the block runs."""
+    async with script_batch(access.link) as scripts:
+        queue = RedisJobQueue(access, scripts, limits)
+        with first_error():
+            async with asyncio.TaskGroup() as group:
+                tasks = (
+                    group.create_task(queue.read_replies(), name="thought replies"),
+                    group.create_task(queue.take_back(), name="thought withdrawals"),
+                )
+                try:
+                    yield queue
+                finally:
+                    for task in tasks:
+                        task.cancel()
+                    await queue.close()

@@ -2,178 +2,247 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+import random
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from redis.asyncio import Redis
-from redis.exceptions import ResponseError
-
-from taoloop.core.clock import Clock
 from taoloop.core.deadlines import Deadline
-from taoloop.thought.model import Lease, ThinkFailure, ThinkReply
-from taoloop.thought.queue.job_codec import JobCodec, UnreadableEntry
-from taoloop.thought.queue.queue_keys import QueueKeys
-from taoloop.thought.queue.redis_job_queue import script
-from taoloop.wire.redis.redis_link import RedisLink
-from taoloop.wire.redis.redis_replies import stream_entries
+from taoloop.core.errors import BackendUnavailable
+from taoloop.core.logs import EventLog
+from taoloop.core.tasks import first_error
+from taoloop.core.telemetry import names
+from taoloop.plan.task import Priority
+from taoloop.thought.model import Lease, LeaseEnd, QueueState, ThinkFailure, ThinkReply
+from taoloop.thought.queue.job_codec import UnreadableEntry
+from taoloop.thought.queue.queue_access import QueueAccess
+from taoloop.thought.queue.queue_keys import GROUP
+from taoloop.thought.queue.queue_scripts import queue_script
+from taoloop.thought.queue.redis_queue_state import idle_consumers, read_queue_state
+from taoloop.thought.queue.redis_taking import HANDED_BACK, BackgroundShare, RedisTaking, Taken
+from taoloop.thought.queue.server_time import ServerTime
+from taoloop.wire.redis.redis_errors import refusals_told
+from taoloop.wire.redis.script_batch import Argument, ScriptBatch, script_batch
 
-T = TypeVar("T")
-
-GROUP: Final = "thinkers"
 REPLY_LIFE_SECONDS: Final = 300.0
-MAX_DEAD_LETTERS: Final = 10_000
+MAX_FRONT_REPLIES: Final = 1_000
+"""Most replies that wait for one front; where one lags further behind, it asks again and finds them by their jobs."""
+MAX_LETTER_VALUE_BYTES: Final = 1024 * 1024
+"""Longest field of an entry that a dead letter keeps."""
+
+_ENDS: Final = {b"lost": LeaseEnd.LOST, b"gone": LeaseEnd.ABANDONED}
+_log = EventLog(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long one operation on the queue may take, outages included."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceConfig:
+    """How a worker stands to the queue.
 
-    seconds: float
-    clock: Clock
+    Attributes:
+        consumer: Its name in the group, unique among the living.
+        lease_seconds: After this long an entry that was neither answered nor renewed goes to somebody else.
+        background_share: The background's share of what is handed out while interactive jobs wait too, below 1.
+        max_dead_letters: Most entries that are kept after they were set aside.
+        patience_seconds: How long one operation may take, outages included.
+        forget_seconds: When a consumer that holds nothing and is not heard of counts as dead.
+    """
 
-    def deadline(self) -> Deadline:
-        """Return the deadline of an operation that begins now."""
-        return Deadline.after(self.seconds, self.clock)
+    consumer: str
+    lease_seconds: float = 10.0
+    background_share: float = 0.2
+    max_dead_letters: int = 1_000
+    patience_seconds: float = 30.0
+    forget_seconds: float = 3600.0
 
 
 class RedisJobSource:
-    """A `JobSource` on one Redis or Valkey.
+    """A `JobSource` on one Redis or Valkey. Use it as `redis_job_source` opens it.
 
     Args:
-        link: The connection.
-        codec: Jobs and replies to bytes and back.
-        keys: Names of the keys.
-        consumer: This worker's name in the group, unique among the living.
-        lease_seconds: After this long an entry that was not answered goes to somebody else.
-        patience: How long one operation may take.
+        access: The queue.
+        scripts: Sends scripts on the queue's link.
+        config: How the worker stands to the queue.
     """
 
-    def __init__(
-        self,
-        link: RedisLink,
-        codec: JobCodec,
-        keys: QueueKeys,
-        *,
-        consumer: str,
-        lease_seconds: float,
-        patience: Patience,
-    ) -> None:
-        self._link = link
-        self._codec = codec
-        self._keys = keys
-        self._consumer = consumer
-        self._lease_ms = int(lease_seconds * 1000)
-        self._patience = patience
-        self._answer = link.client.register_script(script("answer"))
-        self._set_aside = link.client.register_script(script("set_aside"))
-        self._claim_from: Any = b"0-0"
+    def __init__(self, access: QueueAccess, scripts: ScriptBatch, config: SourceConfig) -> None:
+        self._access = access
+        self._keys = access.keys
+        self._scripts = scripts
+        self._config = config
+        self._time = ServerTime(access.clock)
+        self._held: set[tuple[Priority, str]] = set()
+        share = BackgroundShare(config.background_share)
+        self._taking = RedisTaking(access, config.consumer, config.lease_seconds, share, self._time)
 
     def __repr__(self) -> str:
-        return f"<RedisJobSource {self._consumer} of {GROUP} on {self._keys.jobs}>"
+        return (
+            f"<RedisJobSource [{len(self._held)} leases] {self._config.consumer} of {GROUP} "
+            f"on {self._keys.jobs(Priority.INTERACTIVE)}>"
+        )
 
     async def take(self, count: int, wait_seconds: float) -> Sequence[Lease]:
         """See `JobSource.take`."""
-        lapsed = await self._run(lambda client: self._claim(client, count))
-        if lapsed:
-            return lapsed
-        return await self._run(lambda client: self._read(client, count, wait_seconds))
+        if not self._time.is_known:
+            await self.renew(())
+        deleted = self._taking.deleted
+        with refusals_told():
+            taken = await self._taking.take(count, wait_seconds, self._held, self._deadline())
+        if self._taking.deleted > deleted:
+            self._access.telemetry.metrics.counter(names.QUEUE_DELETED).inc(self._taking.deleted - deleted)
+        leases = [self._lease(entry) for entry in taken]
+        self._held.update(lease.key for lease in leases)
+        return leases
 
-    async def answer(self, lease: Lease, reply: ThinkReply) -> None:
+    async def renew(self, leases: Sequence[Lease]) -> Mapping[tuple[Priority, str], LeaseEnd]:
+        """See `JobSource.renew`."""
+        keys = [self._keys.jobs(Priority.INTERACTIVE)]
+        for lease in leases:
+            keys += [self._keys.jobs(lease.priority), self._keys.note(_job_id(lease))]
+        arguments = [GROUP, self._config.consumer, *(lease.entry_id for lease in leases)]
+        asked_at = self._access.clock.monotonic()
+        reply = await self._run("renew", keys, arguments)
+        self._time.note(int(reply[0]), int(reply[1]), asked_at)
+        states = zip(leases, reply[2:], strict=True)
+        ended = {lease.key: _ENDS[state] for lease, state in states if state in _ENDS}
+        # A lease that is another's is forgotten at once; an abandoned one is still to be ended.
+        self._held.difference_update(key for key, end in ended.items() if end is LeaseEnd.LOST)
+        return ended
+
+    async def answer(self, lease: Lease, reply: ThinkReply | None) -> bool:
         """See `JobSource.answer`."""
         if lease.job is None:
             raise ValueError("an entry that cannot be read has no answer")
-        job_id = lease.job.job_id
-        keys = [self._keys.jobs, self._keys.note(job_id), self._keys.reply(job_id)]
-        life_ms = int(REPLY_LIFE_SECONDS * 1000)
-        arguments: list[bytes | str | int] = [
-            GROUP,
-            lease.entry_id,
-            job_id,
-            self._codec.reply(reply),
-            life_ms,
-            self._keys.fronts,
+        job = lease.job
+        keys = [
+            self._keys.jobs(lease.priority),
+            self._keys.note(job.job_id),
+            self._keys.reply(job.job_id),
+            self._keys.tenant(job.tenant),
         ]
-        await self._run(lambda _: self._answer(keys=keys, args=arguments))
+        data = self._access.codec.reply(reply) if reply is not None else b""
+        arguments: list[Argument] = [GROUP, lease.entry_id, self._config.consumer, job.job_id, data]
+        verdict = await self._run("answer", keys, [*arguments, *self._reply_terms()])
+        self._held.discard(lease.key)
+        return bool(verdict != b"lost")
 
     async def set_aside(self, lease: Lease, cause: str, failure: ThinkFailure) -> None:
         """See `JobSource.set_aside`."""
-        job_id = lease.job.job_id if lease.job is not None else ""
-        keys = [self._keys.jobs, self._keys.dead, self._keys.note(job_id), self._keys.reply(job_id)]
-        reply = self._codec.reply(ThinkReply(failure))
-        arguments: list[bytes | str | int] = [GROUP, lease.entry_id, cause, lease.deliveries, MAX_DEAD_LETTERS]
-        arguments += [job_id, reply, int(REPLY_LIFE_SECONDS * 1000), self._keys.fronts]
-        await self._run(lambda _: self._set_aside(keys=keys, args=arguments))
+        job_id, tenant = (lease.job.job_id, lease.job.tenant) if lease.job is not None else ("", "")
+        keys = [
+            self._keys.jobs(lease.priority),
+            self._keys.dead,
+            self._keys.note(job_id),
+            self._keys.reply(job_id),
+            self._keys.tenant(tenant),
+        ]
+        arguments: list[Argument] = [GROUP, lease.entry_id, self._config.consumer, cause, lease.deliveries]
+        arguments += [self._config.max_dead_letters, MAX_LETTER_VALUE_BYTES, job_id]
+        arguments += [self._access.codec.reply(ThinkReply(failure)), *self._reply_terms()]
+        await self._run("set_aside", keys, arguments)
+        self._held.discard(lease.key)
 
-    async def length(self) -> int:
-        """See `JobSource.length`."""
-        return int(await self._run(lambda client: client.xlen(self._keys.jobs)))
+    async def leave(self, leases: Sequence[Lease]) -> None:
+        """See `JobSource.leave`."""
+        if leases:
+            keys = [self._keys.jobs(lease.priority) for lease in leases]
+            entries = [lease.entry_id for lease in leases]
+            await self._run("hand_back", keys, [GROUP, self._config.consumer, HANDED_BACK, *entries])
+        await self._dismiss(self._config.consumer)
+        self._held.clear()
+
+    async def tidy(self) -> None:
+        """Remove consumers that hold nothing and were not heard of for long: workers that died.
+
+        Raises:
+            BackendUnavailable: The queue does not answer.
+        """
+        forget_seconds = self._config.forget_seconds
+        with refusals_told():
+            found = await self._access.link.run(
+                lambda client: idle_consumers(client, self._keys, forget_seconds), self._deadline()
+            )
+        for consumer in found - {self._config.consumer}:
+            await self._dismiss(consumer)
+
+    async def keep_tidy(self) -> None:
+        """Tidy now and then, until cancelled."""
+        while True:
+            # All workers do so; they need not do it at the same time.
+            await self._access.clock.sleep(self._config.forget_seconds * random.uniform(0.5, 1.0))
+            try:
+                await self.tidy()
+            except BackendUnavailable as error:
+                _log.warning("queue_not_tidied", reason=error.reason)
+
+    async def state(self) -> QueueState:
+        """See `JobSource.state`."""
+        with refusals_told():
+            return await self._access.link.run(
+                lambda client: read_queue_state(client, self._keys, self._time), self._deadline()
+            )
 
     async def is_ready(self) -> bool:
         """See `JobSource.is_ready`."""
-        return await self._link.is_alive()
+        return await self._access.link.is_alive()
 
-    async def _run(self, operation: Callable[[Redis], Awaitable[T]]) -> T:
-        return await self._link.run(operation, self._patience.deadline())
+    async def _run(self, name: str, keys: Sequence[str], arguments: Sequence[Argument]) -> Any:
+        with refusals_told():
+            return await self._scripts.run(queue_script(name), keys, arguments, self._deadline())
 
-    async def _claim(self, client: Redis, count: int) -> list[Lease]:
-        """Take over entries whose lease has lapsed; the position goes round the pending list."""
-        reply = await self._with_group(
-            client,
-            lambda: client.xautoclaim(
-                self._keys.jobs, GROUP, self._consumer, self._lease_ms, start_id=self._claim_from, count=count
-            ),
-        )
-        self._claim_from, entries = reply[0], reply[1]
-        # Before Redis 7 an entry that was deleted while pending comes back as nil.
-        living = [(entry_id, fields) for entry_id, fields in entries if fields]
-        return [await self._lease(client, entry_id, fields, claimed=True) for entry_id, fields in living]
+    def _deadline(self) -> Deadline:
+        return Deadline.after(self._config.patience_seconds, self._access.clock)
 
-    async def _read(self, client: Redis, count: int, wait_seconds: float) -> list[Lease]:
-        reply = await self._with_group(
-            client,
-            lambda: client.xreadgroup(
-                GROUP, self._consumer, {self._keys.jobs: ">"}, count=count, block=max(1, int(wait_seconds * 1000))
-            ),
-        )
-        return [
-            await self._lease(client, entry_id, fields, claimed=False) for entry_id, fields in stream_entries(reply)
-        ]
+    async def _dismiss(self, consumer: str) -> None:
+        for priority in Priority:
+            await self._run("dismiss", [self._keys.jobs(priority)], [GROUP, consumer])
 
-    async def _with_group(self, client: Redis, command: Any) -> Any:
-        """Run a command of the group; a group that is lost, or was never made, is made at 0: nothing is skipped."""
+    def _reply_terms(self) -> tuple[Argument, ...]:
+        return int(REPLY_LIFE_SECONDS * 1000), self._keys.fronts, MAX_FRONT_REPLIES
+
+    def _lease(self, entry: Taken) -> Lease:
+        waited_seconds = self._time.age_seconds(entry.entry_id)
+        entry_id = entry.entry_id.decode()
         try:
-            return await command()
-        except ResponseError as error:
-            if "NOGROUP" not in str(error):
-                raise
-        try:
-            await client.xgroup_create(self._keys.jobs, GROUP, id="0", mkstream=True)
-        except ResponseError as error:
-            if "BUSYGROUP" not in str(error):
-                raise
-        return await command()
-
-    async def _lease(self, client: Redis, entry_id: bytes, fields: dict[bytes, bytes], *, claimed: bool) -> Lease:
-        deliveries = await self._deliveries(client, entry_id) if claimed else 1
-        try:
-            job, fault = self._codec.job(fields), ""
+            queued = self._access.codec.job(entry.fields)
         except UnreadableEntry as error:
-            job, fault = None, str(error)
+            return Lease(
+                entry_id=entry_id,
+                priority=entry.priority,
+                job=None,
+                deadline=self._deadline(),
+                waited_seconds=waited_seconds,
+                deliveries=entry.deliveries,
+                fault=str(error),
+            )
         return Lease(
-            entry_id=entry_id.decode(),
-            job=job,
-            waited_seconds=self._waited_seconds(entry_id),
-            deliveries=deliveries,
-            fault=fault,
+            entry_id=entry_id,
+            priority=entry.priority,
+            job=queued.job,
+            deadline=self._time.deadline(queued.expires_seconds),
+            waited_seconds=waited_seconds,
+            deliveries=entry.deliveries,
         )
 
-    def _waited_seconds(self, entry_id: bytes) -> float:
-        """Return how long an entry waited: its id begins with the server's time in milliseconds."""
-        added = int(entry_id.partition(b"-")[0]) / 1000
-        return max(0.0, self._patience.clock.now().timestamp() - added)
 
-    async def _deliveries(self, client: Redis, entry_id: bytes) -> int:
-        """Return how often an entry was handed out: the server's own count, which survives a worker's death."""
-        rows = await client.xpending_range(self._keys.jobs, GROUP, min=entry_id, max=entry_id, count=1)
-        return int(rows[0]["times_delivered"]) if rows else 1
+def _job_id(lease: Lease) -> str:
+    return lease.job.job_id if lease.job is not None else ""
+
+
+@asynccontextmanager
+async def redis_job_source(access: QueueAccess, config: SourceConfig) -> AsyncIterator[RedisJobSource]:
+    """Open the worker's side; at the end its name leaves the group, unless it still holds something."""
+    async with script_batch(access.link) as scripts:
+        source = RedisJobSource(access, scripts, config)
+        with first_error():
+            async with asyncio.TaskGroup() as group:
+                tidying = group.create_task(source.keep_tidy(), name="queue tidying")
+                try:
+                    yield source
+                finally:
+                    tidying.cancel()
+                    try:
+                        await source.leave(())
+                    except BackendUnavailable as error:
+                        _log.warning("queue_not_left", consumer=config.consumer, reason=error.reason)

@@ -5,46 +5,29 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from contextlib import asynccontextmanager, suppress
+from typing import TypeVar
 
-from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
-from redis.exceptions import (
-    AuthenticationError,
-    AuthorizationError,
-    BusyLoadingError,
-    NoPermissionError,
-    ReadOnlyError,
-    RedisError,
-    ResponseError,
-)
-from redis.exceptions import (
-    ConnectionError as RedisConnectionError,
-)
-from redis.exceptions import (
-    TimeoutError as RedisTimeoutError,
-)
+from redis.asyncio import Redis, RedisCluster
+from redis.exceptions import ResponseError
 
+from taoloop.core.clock import Clock
 from taoloop.core.deadlines import Deadline
-from taoloop.core.errors import BackendUnavailable
-from taoloop.core.redaction import redact_text, redact_url
+from taoloop.core.redaction import redact_url
 from taoloop.core.settings import RedisSettings
 from taoloop.core.telemetry import Telemetry, names
-
-# A refused login is no outage: waiting does not heal it. These derive from ConnectionError in redis-py.
-_FINAL = (AuthenticationError, AuthorizationError, NoPermissionError)
-_PASSING = (RedisConnectionError, RedisTimeoutError, BusyLoadingError, ReadOnlyError)
+from taoloop.wire.redis.redis_client import redis_client
+from taoloop.wire.redis.redis_errors import LIBRARY_ERRORS, is_out_of_memory, is_passing, unavailable
 
 T = TypeVar("T")
 
 FIRST_PAUSE_SECONDS = 0.05
 LONGEST_PAUSE_SECONDS = 1.0
+FIND_SECONDS = 1.0
 
 
 class RedisLink:
-    """Runs operations against one server and rides out short outages.
+    """Runs operations against one installation and rides out short outages.
 
     Args:
         client: The connected client; its own retries are off, so that there is one retry layer.
@@ -57,9 +40,14 @@ class RedisLink:
         self._settings = settings
         self._reconnects = telemetry.metrics.counter(names.REDIS_RECONNECTS)
         self._is_down = False
+        self._find_at = 0.0
 
     def __repr__(self) -> str:
         return f"<RedisLink {redact_url(self._settings.url.get_secret_value())} {'down' if self._is_down else 'up'}>"
+
+    def patience(self, deadline: Deadline) -> Deadline:
+        """Return how long an outage is waited for under a caller's deadline."""
+        return deadline.shortened(self._settings.outage_tolerance_seconds)
 
     async def run(self, operation: Callable[[Redis], Awaitable[T]], deadline: Deadline) -> T:
         """Run an operation that may safely be repeated, again and again until it succeeds or time is up.
@@ -70,39 +58,69 @@ class RedisLink:
 
         Raises:
             BackendUnavailable: The server did not answer in time, or refused for good.
+            BackendOutOfMemory: The server refused a write because `maxmemory` is reached.
         """
-        patience = deadline.shortened(self._settings.outage_tolerance_seconds)
-        pause = FIRST_PAUSE_SECONDS
+        patience = self.patience(deadline)
+        pause = Pause()
         while True:
             try:
-                result = await _with_every_cancellation(operation(self.client))
-            except _PASSING as error:
-                if isinstance(error, _FINAL) or patience.remaining_seconds() <= pause:
-                    raise _unavailable(error) from error
-                self._is_down = True
-            except ResponseError:
-                raise
-            except RedisError as error:
-                raise _unavailable(error) from error
-            else:
-                self._note_success()
-                return result
-            # Jitter keeps many hosts from coming back in step.
-            await deadline.clock.sleep(random.uniform(pause / 2, pause))
-            pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+                return await self.once(operation)
+            except LIBRARY_ERRORS as error:
+                if isinstance(error, ResponseError) and not is_passing(error) and not is_out_of_memory(error):
+                    raise
+                if not is_passing(error) or patience.remaining_seconds() <= pause.seconds:
+                    raise unavailable(error) from error
+            await deadline.clock.sleep(pause.next())
+            await self.find_anew(deadline.clock)
+
+    async def once(self, operation: Callable[[Redis], Awaitable[T]]) -> T:
+        """Run an operation and raise whatever the library raises; what passes is noted as an outage."""
+        try:
+            result = await _with_every_cancellation(operation(self.client))
+        except LIBRARY_ERRORS as error:
+            self._is_down = self._is_down or is_passing(error)
+            raise
+        if self._is_down:
+            self._is_down = False
+            self._reconnects.inc()
+        return result
+
+    async def find_anew(self, clock: Clock) -> None:
+        """Ask a cluster which node holds what, at most once a second; do nothing elsewhere.
+
+        A pipeline of the library does not ask again by itself after its node has died. Sentinels are asked with each
+        new connection.
+        """
+        client: object = self.client  # a cluster's client has the same commands, and is no `Redis`
+        if not isinstance(client, RedisCluster) or clock.monotonic() < self._find_at:
+            return
+        self._find_at = clock.monotonic() + FIND_SECONDS
+        with suppress(*LIBRARY_ERRORS):
+            await _with_every_cancellation(client.nodes_manager.initialize())
 
     async def is_alive(self) -> bool:
         """Return whether the server answers a ping within a second."""
         try:
             async with asyncio.timeout(1.0):
                 return bool(await _with_every_cancellation(self.client.ping()))
-        except (RedisError, TimeoutError, OSError):
+        except (*LIBRARY_ERRORS, TimeoutError):
             return False
 
-    def _note_success(self) -> None:
-        if self._is_down:
-            self._is_down = False
-            self._reconnects.inc()
+
+class Pause:
+    """How long to wait before the next attempt: twice as long each time, with jitter.
+
+    Jitter keeps many hosts from coming back in step.
+    """
+
+    def __init__(self) -> None:
+        self.seconds = FIRST_PAUSE_SECONDS
+
+    def next(self) -> float:
+        """Return the next pause in seconds; the longest is a second."""
+        seconds = random.uniform(self.seconds / 2, self.seconds)
+        self.seconds = min(self.seconds * 2, LONGEST_PAUSE_SECONDS)
+        return seconds
 
 
 async def _with_every_cancellation(operation: Awaitable[T]) -> T:
@@ -122,28 +140,12 @@ async def _with_every_cancellation(operation: Awaitable[T]) -> T:
             raise asyncio.CancelledError
 
 
-def _unavailable(error: RedisError) -> BackendUnavailable:
-    text = redact_text(str(error))[:200]
-    return BackendUnavailable(
-        f"Redis does not serve: {text}",
-        metadata={"backend": "redis", "cause": type(error).__name__},
-        retry_after_seconds=1.0,
-    )
-
-
 @asynccontextmanager
 async def redis_link(settings: RedisSettings, telemetry: Telemetry) -> AsyncIterator[RedisLink]:
-    """Open the pool; close it at the end. Connecting is lazy, so a server that is still starting is no error."""
-    options: dict[str, Any] = {
-        "retry": Retry(NoBackoff(), 0),
-        "socket_timeout": settings.command_timeout_seconds,
-        "socket_connect_timeout": settings.connect_timeout_seconds,
-        "health_check_interval": 0,
-        "max_connections": settings.max_connections,
-        "protocol": 3,
-    }
-    client: Redis = Redis.from_url(settings.url.get_secret_value(), **options)
-    try:
+    """Open the pool; close it at the end. Connecting is lazy, so a server that is still starting is no error.
+
+    Raises:
+        ConfigurationError: The address or a certificate cannot be used.
+    """
+    async with redis_client(settings) as client:
         yield RedisLink(client, settings, telemetry)
-    finally:
-        await client.aclose()

@@ -1,0 +1,1 @@
+"""The thought queue: what its hop costs, and what it leaves of a language model's speed."""
