@@ -127,9 +127,9 @@ def document_of(
 QUESTION_REPEATS: Final = 4
 """How often a case that lacks a value counts, so that there are about as many of them as of plans: else a call that is
 not complete would look like one that does not fit."""
-FIT_THRESHOLD: Final = 0.5
-QUESTION_THRESHOLD: Final = 0.5
-FURTHER_THRESHOLD: Final = 0.25
+FIT_THRESHOLD: Final = 0.45
+QUESTION_THRESHOLD: Final = 0.62
+FURTHER_THRESHOLD: Final = 0.12
 """A complete call in a clause after another one is seldom an accident."""
 SERVED_PRIOR: Final = 0.7
 """What share of requests is taken to have a tool that serves them: fewer than in the generated cases, where requests

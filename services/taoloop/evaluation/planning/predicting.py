@@ -14,7 +14,7 @@ from taoloop.evaluation.planning.cases import ASK, NONE, PLAN, PlanningCase
 from taoloop.evaluation.planning.foreign import compilable
 from taoloop.plan.model import PlanStep, StepOutput, ThoughtPlan
 from taoloop.plan.task import Permissions, Role, Turn
-from taoloop.plan.thinking import NeedInput, ThinkRequest
+from taoloop.plan.thinking import Answer, Escalation, NeedInput, Refusal, ThinkRequest
 from taoloop.thought.planners.graph import GraphPlanner
 from taoloop.thought.planners.graph.calibration.model import Calibration
 from taoloop.thought.planners.graph.planner import PlannerReply
@@ -43,7 +43,7 @@ def predict(case: PlanningCase, calibration: Calibration | None = None) -> Predi
     """Plan one case with the graph planner, compiled for the tools that the case offers."""
     planner = GraphPlanner(Catalogue.from_signatures(signatures(case.tools), name="case"), calibration)
     reply = planner.plan(request_of(case))
-    return Predicted({"id": case.id, **_decision(reply)}, reply)
+    return Predicted({"id": case.id, **decision(reply.outcome)}, reply)
 
 
 def signatures(tools: Sequence[Mapping[str, Any]]) -> tuple[ToolSignature, ...]:
@@ -84,8 +84,9 @@ def _stated_day(context: str) -> datetime | None:
         return None
 
 
-def _decision(reply: PlannerReply) -> dict[str, Any]:
-    match reply.outcome:
+def decision(outcome: ThoughtPlan | Answer | NeedInput | Refusal | Escalation) -> dict[str, Any]:
+    """Return what a planner came to as a prediction says it; an answer without a call counts as none."""
+    match outcome:
         case ThoughtPlan(steps=steps):
             return {"kind": PLAN, "steps": _steps(steps)}
         case NeedInput(fields=fields):

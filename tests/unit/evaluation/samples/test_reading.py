@@ -74,9 +74,18 @@ def test_a_wrong_member_is_named(tmp_path: Path, changes: Any, said: str) -> Non
 
 
 def test_the_option_names_the_tool_of_records_that_do_not(tmp_path: Path) -> None:
-    (record,) = read(write(tmp_path), lines(tmp_path, {"status_code": 200}), tool="other")
+    (record,) = read(write(tmp_path), lines(tmp_path, {"status_code": 200}), tool="get_order")
     assert record.exchange is not None
-    assert record.exchange.tool == "other"
+    assert record.exchange.tool == "get_order"
+
+
+@pytest.mark.parametrize(("written", "option"), [({"tool": "get_ordr"}, ""), ({}, "get_ordr")])
+def test_a_record_of_a_tool_that_no_catalogue_has_is_no_record_that_stayed_the_same(
+    tmp_path: Path, written: Any, option: str
+) -> None:
+    (record,) = read(write(tmp_path), lines(tmp_path, {"status_code": 200, **written}), tool=option)
+    assert record.exchange is None
+    assert record.fault == "there is no tool get_ordr"
 
 
 def test_a_line_that_is_too_long_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

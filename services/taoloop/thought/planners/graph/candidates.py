@@ -3,68 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final
 
 from taoloop.core.exact_json import JsonValue
 from taoloop.plan.task import InputReason
 from taoloop.thought.planners.graph.language.described import DIRECTION_WORDS, SlotClass
 from taoloop.thought.planners.graph.language.mentions import Mention, MentionKind
-from taoloop.thought.planners.graph.language.text import Word, keys
+from taoloop.thought.planners.graph.language.phrases import NAMING
+from taoloop.thought.planners.graph.language.roles import Role
+from taoloop.thought.planners.graph.language.text import Word
 from taoloop.thought.planners.graph.language.vocabulary import PLACE_WORDS
-from taoloop.thought.planners.graph.offers.choices import chosen_members
-from taoloop.thought.planners.graph.offers.literals import literal_mentions
-from taoloop.thought.planners.graph.offers.switches import switched
+from taoloop.thought.planners.graph.offers.offering import offers
+from taoloop.thought.planners.graph.offers.quantities import assigned, cue_of
 from taoloop.thought.planners.graph.reading import Reading, Unread, read
 from taoloop.thought.planners.graph.slots import Slot
 from taoloop.thought.planners.graph.view import Place, RequestView
 
-_K = MentionKind
-_ANY_TOKEN: Final = dict.fromkeys((_K.ID, _K.TIME, _K.NUMBER, _K.CODE, _K.QUOTED, _K.DATE, _K.NAME), 0.85)
-
-# How well a kind of mention suits a class of slot, 0 to 1.
-# Set by hand, order of size only; thresholds and calibration are fitted on generated data.
-SUITS: Final[Mapping[SlotClass, Mapping[MentionKind, float]]] = {
-    SlotClass.PATTERN: _ANY_TOKEN,
-    SlotClass.DATE: {_K.DATE: 0.85},
-    SlotClass.DATE_TIME: {_K.DATE: 0.8, _K.ID: 0.8},
-    SlotClass.DATE_RANGE: {_K.DATE: 0.85},
-    SlotClass.TIME: {_K.TIME: 0.85},
-    SlotClass.EMAIL: {_K.EMAIL: 0.9, _K.MALFORMED: 0.9},
-    SlotClass.URL: {_K.URL: 0.9},
-    SlotClass.INTEGER: {_K.NUMBER: 0.5, _K.ID: 0.4},
-    SlotClass.NUMBER: {_K.NUMBER: 0.5, _K.ID: 0.3},
-    SlotClass.PLACE: {_K.PLACE: 0.75, _K.NAME: 0.5, _K.QUOTED: 0.6},
-    SlotClass.PERSON: {_K.PERSON: 0.75, _K.QUOTED: 0.7, _K.NAME: 0.5, _K.PLACE: 0.36, _K.CODE: 0.36, _K.ID: 0.3},
-    SlotClass.ID: {_K.ID: 0.75, _K.NUMBER: 0.45, _K.QUOTED: 0.5, _K.CODE: 0.35, _K.NAME: 0.25},
-    SlotClass.DATE_TEXT: {_K.DATE: 0.6, _K.TIME: 0.3, _K.QUOTED: 0.4},
-    SlotClass.TEXT: {_K.QUOTED: 0.8, _K.NAME: 0.3},
-    SlotClass.OTHER: {
-        _K.QUOTED: 0.6, _K.NAME: 0.4, _K.PLACE: 0.36, _K.PERSON: 0.36, _K.ID: 0.4, _K.CODE: 0.4, _K.URL: 0.3,
-        _K.EMAIL: 0.3,
-    },
-}  # fmt: skip
-STATED_SUITS: Final = 0.5
-"""How well a value suits a slot under whose name it is given, before that name counts as context."""
-STATED_MINIMUM: Final = 0.3
-"""How much of its name a value must share with the slot."""
-COUNTED_SUITS: Final = 0.55
-"""How well what a number counts, as the apples of 3个苹果, suits a text in the records of a list."""
-_COUNTED_CLASSES: Final = frozenset({SlotClass.OTHER, SlotClass.PERSON, SlotClass.TEXT})
-_STATED_CLASSES: Final = frozenset(
-    {
-        SlotClass.PATTERN, SlotClass.PLACE, SlotClass.PERSON, SlotClass.ID, SlotClass.TEXT, SlotClass.OTHER,
-        SlotClass.DATE_TEXT, SlotClass.EMAIL,
-    }
-)  # fmt: skip
-ENUM_SUITS: Final = 0.9
-"""How well a member of its enum suits a slot."""
-EXAMPLE_SUITS: Final = 0.75
-"""How well a value suits a slot whose description quotes it."""
-SWITCH_SUITS: Final = 0.8
-"""How well words that say a switch suit it."""
 SINGLE_DAY_FACTOR: Final = 0.7
 """How much less well one day suits a range than a period does."""
 
@@ -105,7 +60,7 @@ def candidates(slot: Slot, view: RequestView, place: Place) -> tuple[tuple[Candi
     """Return the mentions of a place that can fill the slot, and why the best of those that cannot was refused."""
     found: list[Candidate] = []
     refused: tuple[float, Unread] | None = None
-    for offer in _offers(slot, view, place):
+    for offer in offers(slot, view, place):
         mention = offer.mention
         reading = offer.reading or read(slot, mention.text, view.conversion, mention.unit)
         context = max(offer.context, _context(slot, mention, view))
@@ -128,99 +83,58 @@ def _names_another_place(slot: Slot, view: RequestView, place: Place) -> bool:
     return any(mention.kind is MentionKind.PLACE for mention in view.mentions_in(place))
 
 
-@dataclass(frozen=True, slots=True)
-class _Offer:
-    """One mention that may fill a slot, with its value where its words do not spell it."""
-
-    mention: Mention
-    suits: float
-    reading: Reading | None = None
-    context: float = 0.0
-
-
-def _offers(slot: Slot, view: RequestView, place: Place) -> Iterator[_Offer]:
-    if slot.slot_class is SlotClass.ENUM:
-        yield from (_Offer(mention, ENUM_SUITS, reading) for mention, reading in chosen_members(slot, view, place))
-        if any(not isinstance(member, str) for member in slot.enum):
-            yield from (_Offer(m, 0.6) for m in view.mentions_in(place) if m.kind is MentionKind.NUMBER)
-        return
-    if slot.slot_class is SlotClass.BOOLEAN:
-        yield from (_Offer(mention, SWITCH_SUITS, reading) for mention, reading in switched(slot, view, place))
-        return
-    suits = SUITS.get(slot.slot_class, {})
-    if slot.slot_class is SlotClass.DATE_TIME:
-        yield from (_Offer(mention, suits[MentionKind.DATE] + 0.1) for mention in _moments(view, place))
-    yield from _typed_offers(slot, suits, view, place)
-    if slot.slot_class in {SlotClass.INTEGER, SlotClass.NUMBER} and slot.units & _PERIODS:
-        yield from (_Offer(mention, suits[MentionKind.NUMBER]) for mention in _counts_in_dates(slot, view, place))
-
-
-def _typed_offers(slot: Slot, suits: Mapping[MentionKind, float], view: RequestView, place: Place) -> Iterator[_Offer]:
-    """Yield the mentions whose kind, own name or place among the description's examples suits the slot."""
-    seen = set()
-    for mention in view.mentions_in(place):
-        if mention.kind in suits:
-            seen.add((mention.start, mention.end))
-            is_example = mention.text in slot.examples
-            yield _Offer(mention, max(suits[mention.kind], EXAMPLE_SUITS if is_example else 0.0))
-        elif mention.kind is MentionKind.COUNTED and "/0/" in slot.pointer and slot.slot_class in _COUNTED_CLASSES:
-            yield _Offer(mention, COUNTED_SUITS)
-        elif mention.kind is MentionKind.STATED and slot.slot_class in _STATED_CLASSES:
-            shared = max((slot.words.get(key, 0.0) for key in keys(mention.label)), default=0.0)
-            if shared >= STATED_MINIMUM:
-                yield _Offer(mention, STATED_SUITS, context=min(1.0, shared + 0.3))
-    if not slot.is_telling and slot.schema.get("type") == "string":
-        for mention, _ in literal_mentions(slot.examples, view, place):
-            if (mention.start, mention.end) not in seen:
-                yield _Offer(mention, EXAMPLE_SUITS)
-
-
-_PERIODS: Final = frozenset({"day", "week", "month", "year"})
-_COUNT_IN_DATE = re.compile(
-    r"(?P<year>(?<![0-9])[12][0-9]{3}(?![0-9]))|(?P<count>[0-9]{1,3}) ?个?(?P<unit>day|week|month|year|天|周|月|年)"
-)
-_CHINESE_PERIODS: Final = {"天": "day", "周": "week", "月": "month", "年": "year"}
-
-
-def _counts_in_dates(slot: Slot, view: RequestView, place: Place) -> Iterator[Mention]:
-    """Yield the year of each date, and the number of a period such as the next 5 days, for slots that count those."""
-    for mention in view.mentions_in(place):
-        found = _COUNT_IN_DATE.search(mention.text) if mention.kind is MentionKind.DATE else None
-        if found is None:
-            continue
-        group = "year" if found["year"] else "count"
-        unit = "year" if found["year"] else _CHINESE_PERIODS.get(found["unit"], found["unit"])
-        if unit in slot.units:
-            start, end = (mention.start + offset for offset in found.span(group))
-            yield Mention(MentionKind.NUMBER, start, end, view.text[start:end], unit)
-
-
-_BETWEEN_DAY_AND_TIME: Final = frozenset({"", "at", "的", "，", ","})
-
-
-def _moments(view: RequestView, place: Place) -> Iterator[Mention]:
-    """Yield a day and the time of day next to it as one mention."""
-    mentions = view.mentions_in(place)
-    for first, second in pairwise(mentions):
-        between = view.text[first.end : second.start].strip().lower()
-        if {first.kind, second.kind} == {MentionKind.DATE, MentionKind.TIME} and between in _BETWEEN_DAY_AND_TIME:
-            yield Mention(MentionKind.DATE, first.start, second.end, view.text[first.start : second.end])
-
-
 def _score(slot: Slot, mention: Mention, suits: float, context: float, view: RequestView) -> tuple[float, bool]:
     direction = _direction(slot, mention, view.text)
     unit = 0.0
     if mention.unit and slot.slot_class in {SlotClass.INTEGER, SlotClass.NUMBER}:
-        is_other = slot.units or mention.unit == "percent"
+        is_other = (slot.units and mention.unit not in _LOOSE_UNITS) or mention.unit == "percent"
         unit = UNIT_WEIGHT if mention.unit in slot.units else (-UNIT_WEIGHT if is_other else 0.0)
+    if mention.kind is MentionKind.NUMBER:
+        unit += cue_of(slot, mention, view)
+    unit += assigned(slot, mention, view)
+    if mention.kind is MentionKind.PLACE and mention.text[-1:] in "区县镇":
+        unit += UNIT_WEIGHT if slot.own & _DISTRICT_WORDS else -UNIT_WEIGHT / 2
+    elif mention.kind is MentionKind.PLACE and slot.own & _DISTRICT_WORDS and view.is_chinese:
+        unit -= UNIT_WEIGHT
+    if mention.text.startswith("/") and slot.own & _PATH_WORDS:
+        unit += UNIT_WEIGHT
+    if (
+        slot.slot_class in {SlotClass.CURRENCY, SlotClass.UNIT}
+        and slot.direction
+        and _NUMBER_BEFORE.search(view.text, max(0, mention.start - 12), mention.start)
+    ):
+        unit += UNIT_WEIGHT if slot.direction == "from" else -UNIT_WEIGHT
+    if mention.kind is MentionKind.EXPRESSION and slot.role is Role.FORMULA:
+        unit += UNIT_WEIGHT
     score = suits + CONTEXT_WEIGHT * context + DIRECTION_WEIGHT * direction + unit
-    is_named = mention.kind is _OWN_KIND.get(slot.slot_class)
+    is_named = mention.kind is _OWN_KIND.get(slot.slot_class) or (
+        mention.kind is MentionKind.QUOTED and _is_called(mention, view)
+    )
     return (
         score,
-        is_named or slot.is_telling or context >= 0.2 or direction > 0 or unit > 0 or mention.text in slot.examples,
+        is_named
+        or mention.kind is MentionKind.PHRASE
+        or slot.is_telling
+        or context >= 0.2
+        or direction > 0
+        or unit > 0
+        or mention.text in slot.examples,
     )
 
 
+_DISTRICT_WORDS: Final = frozenset({"district", "county"})
+_CALLED = re.compile(rf"(?:{'|'.join(sorted(NAMING))})\s+[\"'“‘「《]?$")
+
+
+def _is_called(mention: Mention, view: RequestView) -> bool:
+    """Tell whether a word such as `titled` stands before a mention."""
+    return _CALLED.search(view.lowered, max(0, mention.start - 16), mention.start) is not None
+
+
+_LOOSE_UNITS: Final = frozenset({"item", "person"})
+"""Units that say how many and not of what: a length may be given in units."""
+_PATH_WORDS: Final = frozenset({"folder", "path", "directory", "dir", "file"})
+_NUMBER_BEFORE = re.compile(r"[0-9]\s?$")
 _OWN_KIND: Final = {SlotClass.PLACE: MentionKind.PLACE, SlotClass.PERSON: MentionKind.PERSON}
 """Names whose cue word or fame has told already what they are."""
 
@@ -239,7 +153,8 @@ def _nearness(word: Word, mention: Mention, view: RequestView) -> float:
     if word.end <= mention.start:
         distance, reach, between = mention.start - word.end, CONTEXT_WINDOW, (word.end, mention.start)
     elif word.start >= mention.end:
-        distance, reach, between = word.start - mention.end, CONTEXT_WINDOW // 2, (mention.end, word.start)
+        reach = CONTEXT_WINDOW * 2 // 3 if mention.kind is MentionKind.NUMBER else CONTEXT_WINDOW // 2
+        distance, between = word.start - mention.end, (mention.end, word.start)
     else:
         return 1.0
     if distance > reach:

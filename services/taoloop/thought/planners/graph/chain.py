@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from taoloop.core import pointers
-from taoloop.core.exact_json import ABSENT, Absent, JsonValue
-from taoloop.plan.model import StepOutput
-from taoloop.plan.task import InputReason
-from taoloop.plan.thinking import CompletedStep
+from taoloop.thought.planners.graph.calls.done import done_before
+from taoloop.thought.planners.graph.calls.gaps import by_group, is_bound, is_inside, missing_of
+from taoloop.thought.planners.graph.calls.model import UNSURE_SCORE, Budget, Draft, Missing, Step
 from taoloop.thought.planners.graph.fill import Filling, fill
 from taoloop.thought.planners.graph.index import PlannerIndex, ToolView
+from taoloop.thought.planners.graph.language.described import SlotClass
 from taoloop.thought.planners.graph.language.mentions import Mention
 from taoloop.thought.planners.graph.language.text import name_keys
 from taoloop.thought.planners.graph.reading import Unread
@@ -21,92 +20,33 @@ from taoloop.thought.planners.graph.repeats import Row, repeated
 from taoloop.thought.planners.graph.slots import Slot
 from taoloop.thought.planners.graph.sources import (
     Bound,
-    equal_arguments,
     from_candidate,
     from_candidates,
     from_inputs,
+    from_kindred_output,
     from_likely_output,
     from_output,
     from_schema,
     from_state,
     is_identifying,
+    is_peculiar,
 )
 from taoloop.thought.planners.graph.view import Place, RequestView
 
 PRONOUN: Final = re.compile(
-    r"\b(?:it|its|them|their|this|that|these|those|the results?|the same|obtained|calculated|resulting)\b"
+    r"\b(?:it|its|them|their|him|her|there|the first one|the former|this|that|these|those|the results?"
+    r"|the same|obtained|calculated|resulting)\b"
     r"|它|其|该|这个|这些|结果|上述|此|对应"
 )
 """Words by which a clause speaks of an earlier result."""
 MAX_STEPS: Final = 7
 """Most steps of a plan."""
+_ELSEWHERE_CLASSES: Final = frozenset({SlotClass.DATE_TEXT, SlotClass.TIME, SlotClass.CURRENCY, SlotClass.LANGUAGE})
+"""Classes besides those that their schema tells whose values are taken from another clause that nobody else uses."""
 MAX_DEPTH: Final = 4
 """Longest chain of calls that feed one another."""
 MAX_PRODUCERS: Final = 5
 """How many tools are tried for one missing value."""
-MAX_TRIED: Final = 120
-"""How many calls are tried as producers for one request: it bounds the time where many tools feed one another."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One call of the plan under construction.
-
-    Attributes:
-        step_id: Its id in the run.
-        tool: The tool.
-        bound: Its arguments by pointer.
-        is_completed: Whether an earlier iteration made this very call with success, so that it is not planned again.
-    """
-
-    step_id: str
-    tool: ToolView
-    bound: Mapping[str, Bound]
-    is_completed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """A required parameter without a value."""
-
-    tool: ToolView
-    slot: Slot
-    reason: InputReason = InputReason.MISSING
-    candidates: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """The steps so far with one more call.
-
-    Attributes:
-        steps: All steps, producers before what they feed; without the new one while something is missing.
-        bound: The arguments of the new call.
-        missing: What it still needs, in the order of its parameters.
-        has_room: False when the plan would grow beyond `MAX_STEPS`.
-    """
-
-    steps: tuple[Step, ...]
-    bound: Mapping[str, Bound]
-    missing: tuple[Missing, ...]
-    has_room: bool = True
-
-    def fill_rate(self, tool: ToolView) -> float:
-        """Return the share of the tool's required parameters that have a value, 1.0 when there are none."""
-        required = sum(slot.is_required for slot in tool.slots)
-        return max(0.0, 1.0 - len(self.missing) / required) if required else 1.0
-
-
-@dataclass(slots=True)
-class Budget:
-    """How many producers may still be tried for one request."""
-
-    left: int = MAX_TRIED
-
-    def spend(self) -> bool:
-        """Take one try; False when none is left."""
-        self.left -= 1
-        return self.left >= 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,19 +83,20 @@ class Chaining:
         bound, unread, filling = self._said(tool, place, used)
         missing: list[Missing] = []
         for slot in tool.slots:
-            if not slot.is_required or _is_bound(slot, bound) or _is_inside(slot, bound.keys()):
+            if not slot.is_required or is_bound(slot, bound) or is_inside(slot, bound.keys()):
                 continue
             if slot.pointer in unread:
-                missing.append(_missing(tool, slot, unread[slot.pointer]))
+                missing.append(missing_of(tool, slot, unread[slot.pointer]))
                 continue
             found, steps = self._elsewhere(tool, slot, place, steps, (*callers, tool.name), _mentions(bound, used))
             if found is not None:
                 bound[slot.pointer] = found
                 continue
-            missing.append(_missing(tool, slot, None))
+            missing.append(missing_of(tool, slot, None))
             if callers:  # a producer is of use only when it is complete
                 break
-        missing = _by_group(tool, bound, missing)
+        missing = by_group(tool, bound, missing)
+        _by_position(tool, bound, self.view, place)
         if missing:
             return Draft(steps, bound, tuple(missing))
         grown = self._with_repeats(tool, bound, filling, steps)
@@ -166,7 +107,7 @@ class Chaining:
     ) -> tuple[dict[str, Bound], dict[str, Unread], Filling]:
         """Take what the user said: answers to questions first, then the words of the clause."""
         bound, unread = self._from_inputs(tool)
-        settled = {slot.pointer for slot in tool.slots if _is_inside(slot, bound.keys())}
+        settled = {slot.pointer for slot in tool.slots if is_inside(slot, bound.keys())}
         filling = fill(tool, self.view, place, without=frozenset({*bound, *unread, *settled}), used=used)
         taken = {
             each.slot.pointer: each for item in filling.taken.values() for each in from_candidates(item, self.view)
@@ -177,7 +118,7 @@ class Chaining:
         bound: dict[str, Bound] = {}
         unread: dict[str, Unread] = {}
         for slot in (*tool.groups, *tool.slots):
-            given = None if _is_inside(slot, bound.keys()) else from_inputs(slot, self.view)
+            given = None if is_inside(slot, bound.keys()) else from_inputs(slot, self.view)
             if isinstance(given, Bound):
                 bound[slot.pointer] = given
             elif given is not None and slot.is_required:
@@ -196,6 +137,7 @@ class Chaining:
             or self._from_completed(slot, steps)
             or from_state(slot, self.view)
             or from_schema(slot)
+            or (None if callers[:-1] else _from_kindred(tool, slot, steps))
         )
         if found is not None or not is_identifying(slot) or len(callers) >= MAX_DEPTH:
             return found, steps
@@ -204,13 +146,15 @@ class Chaining:
     def _from_steps(self, slot: Slot, place: Place, steps: tuple[Step, ...]) -> Bound | None:
         """Refer to the latest step whose result has the field; a field that is no identifier must be spoken of."""
         said = frozenset(word.key for word in self.view.words_in(place))
-        if is_identifying(slot) or said & set(name_keys(slot.name)):
+        if is_identifying(slot) or said & set(name_keys(slot.name)) or is_peculiar(slot):
             for step in reversed(steps):
                 found = from_output(slot, step.tool, step.step_id)
                 if found is not None:
                     return found
         refers = PRONOUN.search(self.view.lowered, *place) is not None if steps else False
         for step in reversed(steps):
+            if step.tool.slots and any(slot is own for own in step.tool.slots):
+                continue  # a call does not feed another one of the same tool, unless by an identifier
             found = from_likely_output(slot, step.tool, step.step_id, said, refers=refers)
             if found is not None:
                 return found
@@ -230,7 +174,7 @@ class Chaining:
 
     def _from_other_clauses(self, tool: ToolView, slot: Slot, used: tuple[Mention, ...]) -> Bound | None:
         """Take what another clause says and nobody took, for slots whose schema alone tells what fits."""
-        if not slot.is_telling:
+        if not slot.is_telling and slot.slot_class not in _ELSEWHERE_CLASSES:
             return None
         others = frozenset(other.pointer for other in tool.slots) - {slot.pointer}
         whole = (0, len(self.view.text))
@@ -276,19 +220,20 @@ class Chaining:
         """Add the call, and one more for each further member of a list that fits one of its slots."""
         rows = repeated(filling, self.view)
         if rows and all("/0/" in pointer for pointer in rows[0]):
-            return self._with_call(tool, {**bound, **self._further_items(rows, bound)}, steps)
-        steps = self._with_call(tool, bound, steps)
+            return self._with_call(tool, {**bound, **self._items(rows, bound)}, steps)
+        if not rows:
+            return self._with_call(tool, bound, steps)
         for row in rows:
             others = {pointer: from_candidate(item, self.view) for pointer, item in row.items()}
             steps = self._with_call(tool, {**bound, **others}, steps)
         return steps
 
-    def _further_items(self, rows: tuple[Row, ...], bound: Mapping[str, Bound]) -> dict[str, Bound]:
-        """Return the arguments of a list's further objects, which share with the first what they do not say."""
+    def _items(self, rows: tuple[Row, ...], bound: Mapping[str, Bound]) -> dict[str, Bound]:
+        """Return the arguments of a list's objects, which share what they do not say themselves."""
         head = next(iter(rows[0])).partition("/0/")[0] + "/0/"
         shared = {pointer: item for pointer, item in bound.items() if pointer.startswith(head)}
         found: dict[str, Bound] = {}
-        for number, row in enumerate(rows, 1):
+        for number, row in enumerate(rows):
             own = shared | {pointer: from_candidate(item, self.view) for pointer, item in row.items()}
             for pointer, item in own.items():
                 place = pointer.replace("/0/", f"/{number}/", 1)
@@ -307,65 +252,28 @@ class Chaining:
         return (*steps, new)
 
 
-def done_before(step: Step, completed: tuple[CompletedStep, ...]) -> CompletedStep | None:
-    """Return the latest earlier call of the same tool with the same arguments, where they are known by now."""
-    arguments = known_arguments(step, completed)
-    if arguments is None:
-        return None
-    return next(
-        (
-            done
-            for done in reversed(completed)
-            if done.tool == step.tool.name and equal_arguments(arguments, done.arguments)
-        ),
-        None,
-    )
-
-
-def known_arguments(step: Step, completed: tuple[CompletedStep, ...]) -> JsonValue | None:
-    """Return the arguments of a step; None while one of them waits for a step that has not run."""
-    arguments: JsonValue = {}
-    results = {done.step_id: done.exposed for done in completed if done.fault is None}
-    for pointer, bound in step.bound.items():
-        value = bound.value
-        if isinstance(bound.source, StepOutput):
-            exposed = results.get(bound.source.step_id, ABSENT)
-            try:
-                value = ABSENT if isinstance(exposed, Absent) else pointers.lookup(exposed, bound.source.pointer)
-            except KeyError:
-                return None
-        if isinstance(value, Absent):
-            return None
-        arguments = pointers.assign(arguments, pointer, value)
-    return arguments
-
-
-def _missing(tool: ToolView, slot: Slot, why: Unread | None) -> Missing:
-    offered = tuple(str(member) for member in slot.enum)[:20]
-    if why is None:
-        return Missing(tool, slot, candidates=offered)
-    return Missing(tool, slot, why.reason, why.candidates[:20] or offered)
-
-
-def _is_inside(slot: Slot, groups: Iterable[str]) -> bool:
-    return any(slot.pointer.startswith(f"{group}/") for group in groups)
-
-
-def _is_bound(slot: Slot, bound: Mapping[str, Bound]) -> bool:
-    """Tell whether a slot has a value, or an item where it is a list."""
-    if slot.pointer in bound:
-        return True
-    return slot.item is not None and f"{slot.pointer}/0" in bound
-
-
-def _by_group(tool: ToolView, bound: Mapping[str, Bound], missing: list[Missing]) -> list[Missing]:
-    """Ask for an object as a whole where nothing inside of it is known."""
-    for group in tool.groups:
-        inside = f"{group.pointer}/"
-        if group.pointer not in bound and not any(pointer.startswith(inside) for pointer in bound):
-            missing = [item for item in missing if not item.slot.pointer.startswith(inside)]
-            missing.append(Missing(tool, group))
-    return missing
+def _by_position(tool: ToolView, bound: dict[str, Bound], view: RequestView, place: Place) -> None:
+    """Exchange an earlier result with a number of the same class where the words name them in the other order."""
+    referred = PRONOUN.search(view.lowered, *place)
+    found = [slot for slot in tool.slots if slot.pointer in bound and bound[slot.pointer].origin == "step"]
+    if referred is None or len(found) != 1:
+        return
+    late = found[0]
+    for early in tool.slots:
+        if early is late:
+            return
+        item = bound.get(early.pointer)
+        if (
+            item is not None
+            and item.mention is not None
+            and early.slot_class is late.slot_class
+            and item.score < UNSURE_SCORE
+            and referred.start() < item.mention.start
+        ):
+            bound[early.pointer], bound[late.pointer] = (
+                replace(bound[late.pointer], slot=early), replace(item, slot=late)
+            )  # fmt: skip
+            return
 
 
 def _mentions(bound: Mapping[str, Bound], used: tuple[Mention, ...]) -> tuple[Mention, ...]:
@@ -374,6 +282,15 @@ def _mentions(bound: Mapping[str, Bound], used: tuple[Mention, ...]) -> tuple[Me
 
 def _all_mentions(steps: tuple[Step, ...]) -> tuple[Mention, ...]:
     return tuple(item.mention for step in steps for item in step.bound.values() if item.mention is not None)
+
+
+def _from_kindred(tool: ToolView, slot: Slot, steps: tuple[Step, ...]) -> Bound | None:
+    """Refer to the latest earlier result with a field whose name shares a telling word with the slot's name."""
+    for step in reversed(steps):
+        found = None if step.tool is tool else from_kindred_output(slot, step.tool, step.step_id)
+        if found is not None:
+            return found
+    return None
 
 
 def _copied(slot: Slot, steps: tuple[Step, ...]) -> Bound | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -10,13 +11,15 @@ from typing import Final
 from taoloop.plan.task import InputReason
 from taoloop.thought.planners.graph.calibration.evidence import (
     ArgumentEvidence,
+    CallEvidence,
     FitEvidence,
     GapEvidence,
     fit_evidence,
 )
 from taoloop.thought.planners.graph.calibration.model import Calibration
-from taoloop.thought.planners.graph.chain import Budget, Chaining, Draft, Missing, Step
-from taoloop.thought.planners.graph.index import ToolView
+from taoloop.thought.planners.graph.calls.model import Budget, Draft, Missing, Step
+from taoloop.thought.planners.graph.chain import Chaining
+from taoloop.thought.planners.graph.index import PlannerIndex, ToolView
 from taoloop.thought.planners.graph.language.mentions import MentionKind
 from taoloop.thought.planners.graph.language.segment import Clause
 from taoloop.thought.planners.graph.language.text import Word
@@ -29,6 +32,10 @@ MISSING_FACTOR: Final = 0.4
 """What share of its score a tool loses when none of its required parameters has a value."""
 CLEAR_MARGIN: Final = 0.15
 """How much better a forbidden tool must be than the best permitted one to be surely what was asked for."""
+WORDLESS_WORTH: Final = 0.2
+"""What a tool is worth, beside 1.0 for the best by words, whose values alone speak for it."""
+FIT_SHARE: Final = 0.3
+"""How much of a tool's worth hangs on its probability of fit."""
 COMPARED_TOOLS: Final = 5
 """How many of the ranked tools are filled to be compared."""
 
@@ -149,23 +156,50 @@ def labelled(
 ) -> tuple[tuple[Choice, ...], float]:
     """Give each clause its tool, and each clause without one to its neighbour; also return the best fit of all."""
     labels: list[tuple[Clause, Choice | None]] = []
+    stated: Choice | None = None
     steps: tuple[Step, ...] = ()
     best_fit = 0.0
     for clause in chaining.view.clauses:
         choice = choose(chaining, blocks, (clause.start, clause.end), steps, calibration)
         best_fit = max(best_fit, choice.fit if choice else 0.0)
-        if choice is not None and not _stands_alone(choice, labels, calibration):
+        if choice is not None and choice.draft.missing and _STATEMENT.match(chaining.view.lowered, *choice.place):
+            stated = stated or (choice if choice.fit >= calibration.fits.threshold else None)
+            choice = None
+        if choice is not None and not _stands_alone(choice, labels, calibration, chaining):
             choice = None
         if choice is not None and not choice.draft.missing:
             steps = choice.draft.steps
         labels.append((clause, choice))
+    if stated is not None and all(choice is None for _, choice in labels):
+        return (replace(stated, place=(labels[0][0].start, labels[-1][0].end)),), best_fit
     return _grouped(labels, chaining), best_fit
 
 
-def _stands_alone(choice: Choice, labels: list[tuple[Clause, Choice | None]], calibration: Calibration) -> bool:
+_STATEMENT = re.compile(
+    r"\s*(?:i|we|my|our|the)\s(?!want|need|would|'d|wish|also)[a-z]+\s|\s*i(?:'m|'ve| am| have)\b|我(?:是|有|今年|家)"
+)
+_CONTINUED = re.compile(r"\s*and (?:the|a|an|its|their)\s")
+
+
+def _says_all(choice: Choice) -> bool:
+    """Tell whether a clause itself says every required value of its call."""
+    return all(
+        item.mention is not None and choice.place[0] <= item.mention.start < choice.place[1]
+        for item in choice.draft.bound.values()
+        if item.slot.is_required
+    )
+
+
+def _stands_alone(
+    choice: Choice, labels: list[tuple[Clause, Choice | None]], calibration: Calibration, chaining: Chaining
+) -> bool:
     """Tell whether a clause is a request of its own; one that follows another and is complete needs to fit less."""
+    text = chaining.view.lowered[choice.place[0] : choice.place[1]]
+    previous = next((before for _, before in reversed(labels) if before is not None), None)
+    if previous is not None and previous.tool is choice.tool and _CONTINUED.match(text) and not _says_all(choice):
+        return False
     if all(before is None for _, before in labels):
-        return choice.fit >= calibration.fits.threshold
+        return choice.fit >= (calibration.question_threshold if choice.draft.missing else calibration.fits.threshold)
     if choice.draft.missing:
         return choice.fit >= max(calibration.question_threshold, calibration.fits.threshold)
     return choice.fit >= calibration.further_threshold
@@ -191,7 +225,11 @@ def _adds_nothing(choice: Choice, before: Choice, chaining: Chaining) -> bool:
     whole = chaining.draft(before.tool, before.place)
     if whole.missing or choice.draft.missing:
         return True
-    said = {pointer for pointer, item in choice.draft.bound.items() if item.mention is not None}
+    said = {
+        pointer
+        for pointer, item in choice.draft.bound.items()
+        if item.mention is not None and item.mention.start >= choice.place[0]
+    }
     alone = whole.bound
     return not any(pointer in alone and alone[pointer].mention is not None for pointer in said)
 
@@ -202,6 +240,8 @@ def choose(
     """Return the tool that a clause asks for: the best by words and by how much of its call is known."""
     intent, verbs = read_intent(chaining.view.plain_text(place))
     ranked = rank(chaining.index, chaining.view.words_in(place), intent, verbs)[:COMPARED_TOOLS]
+    if len(chaining.index.tools) <= COMPARED_TOOLS:
+        ranked = (*ranked, *_wordless(chaining.index, ranked, intent))
     if not ranked:
         return None
     top = ranked[0].score or 1.0
@@ -221,6 +261,14 @@ def choose(
     return replace(weighed[0], margin=max(0.0, min(1.0, margin)))
 
 
+def _wordless(index: PlannerIndex, ranked: tuple[Ranked, ...], intent: Intent) -> Iterator[Ranked]:
+    """Yield the tools of a small catalogue that share no word with the clause: the values may speak for one."""
+    known = {item.tool.name for item in ranked}
+    for tool in index.tools:
+        if tool.name not in known and not (tool.is_writing and intent is Intent.READ):
+            yield Ranked(tool, 0.0, 0.0, 1.0)
+
+
 def _asks_for_another_change(verbs: frozenset[str], tool: ToolView) -> bool:
     """Tell whether the clause asks for a change that the tool does not make: to look something up is no answer."""
     return bool(verbs & CHANGING_WORDS) and not tool.is_writing and not verbs & tool.writing_words
@@ -232,16 +280,47 @@ def _weighed(
     draft = chaining.draft(ranked.tool, place, steps)
     filled = draft.fill_rate(ranked.tool)
     known = 1.0 - MISSING_FACTOR * (1.0 - filled)
+    subject = _subject_words(ranked.tool, draft, chaining.view, place)
     evidence = fit_evidence(
-        chaining.index, ranked.tool, _subject_words(ranked.tool, chaining.view, place), filled=filled
+        chaining.index, ranked.tool, subject, _call_evidence(ranked.tool, draft, steps, place, chaining.view)
     )
     fit = calibration.fits.probability(evidence.values()) * ranked.factor
-    return Choice(ranked.tool, place, fit, 0.0, ranked.score / top * known, draft, forbidden=False, evidence=evidence)
+    worth = max(ranked.score / top, WORDLESS_WORTH) * known * (1.0 - FIT_SHARE + FIT_SHARE * fit)
+    return Choice(ranked.tool, place, fit, 0.0, worth, draft, forbidden=False, evidence=evidence)
 
 
-def _subject_words(tool: ToolView, view: RequestView, place: Place) -> tuple[Word, ...]:
-    """Return the words of a clause that say what it is about: names that the tool does not know are values."""
+def _call_evidence(
+    tool: ToolView, draft: Draft, before: tuple[Step, ...], place: Place, view: RequestView
+) -> CallEvidence:
+    """Return what speaks for a tool in the arguments that a clause gives it, and to the calls that feed it."""
+    required = [slot.pointer for slot in tool.slots if slot.is_required]
+    scores = [min(1.0, draft.bound[pointer].score) if pointer in draft.bound else 0.0 for pointer in required]
+    known = {step.step_id for step in before}
+    feeding = [item for step in draft.steps if step.step_id not in known for item in step.bound.values()]
+    taken = [item.mention for item in (*draft.bound.values(), *feeding) if item.mention is not None]
+    values = [mention for mention in view.mentions_in(place) if mention.kind not in _NO_VALUES]
+    used = sum(any(m.start < other.end and other.start < m.end for other in taken) for m in values)
+    return CallEvidence(
+        filled=draft.fill_rate(tool),
+        strong=sum(scores) / len(scores) if scores else 0.5,
+        covered=used / len(values) if values else 0.5,
+        many=1.0 - 1.0 / (1.0 + len(taken)),
+        odd=float(_ODD.match(view.lowered, *place) is not None),
+    )
+
+
+_ODD = re.compile(
+    r"\s*(?:(?:and|also|then|so)\s+)?(?:who|why|whose|should|is it|how (?:do|can|should|would) i"
+    r"|how to|tell me (?:who|why))\b"
+    r"|[^，。]{0,12}(?:为什么|谁|怎么写|应该)"
+)
+_NO_VALUES: Final = frozenset({MentionKind.STATED, MentionKind.FLAG})
+
+
+def _subject_words(tool: ToolView, draft: Draft, view: RequestView, place: Place) -> tuple[Word, ...]:
+    """Return the words of a clause that say what it is about: values, and names that the tool does not know, do not."""
     names = [mention for mention in view.mentions_in(place) if mention.kind in _NAMES]
+    names += [item.mention for item in draft.bound.values() if item.mention is not None]
     return tuple(
         word
         for word in view.words_in(place)

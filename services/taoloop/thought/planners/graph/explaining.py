@@ -9,7 +9,8 @@ from taoloop.plan.model import StepOutput
 from taoloop.plan.thinking import ThinkRequest
 from taoloop.thought.planners.graph.calibration.evidence import FitEvidence
 from taoloop.thought.planners.graph.calibration.model import Calibration, fitted
-from taoloop.thought.planners.graph.chain import Chaining, Step
+from taoloop.thought.planners.graph.calls.model import Step
+from taoloop.thought.planners.graph.chain import Chaining
 from taoloop.thought.planners.graph.decide import Ask, Call, Verdict, choose, decide
 from taoloop.thought.planners.graph.index import PlannerIndex
 from taoloop.thought.planners.graph.rank import rank, read_intent

@@ -75,7 +75,9 @@ def fill(
         offers.extend(item for item in found if _is_good(item) and not _overlaps_any(item.mention, used))
         if why is not None:
             refused[slot.pointer] = why
-    taken = _whole_objects(_swapped(_greedy(offers, tool), offers, tool), tool)
+    taken = _swapped(_greedy(offers, tool), offers, tool)
+    taken = _without_list_members(taken, offers, view)
+    taken = _whole_objects(taken, tool)
     spare = _spare(taken, offers)
     for pointer in _ambiguous(taken, spare, view):
         rivals = [item.mention.text for item in (taken.pop(pointer), *spare) if item.slot.pointer == pointer]
@@ -99,6 +101,26 @@ def _greedy(offers: list[Candidate], tool: ToolView) -> dict[str, Candidate]:
         ):
             taken[item.slot.pointer] = item
     return taken
+
+
+def _without_list_members(
+    taken: dict[str, Candidate], offers: list[Candidate], view: RequestView
+) -> dict[str, Candidate]:
+    """Leave an optional slot empty whose value only stands in a list with that of a required slot of its class."""
+    kept = dict(taken)
+    scores = {(item.slot.pointer, item.mention.start): item.score for item in offers}
+    for pointer, item in taken.items():
+        if item.slot.is_required:
+            continue
+        for other in taken.values():
+            if (
+                other.slot.is_required
+                and other.slot.slot_class is item.slot.slot_class
+                and scores.get((other.slot.pointer, item.mention.start), 0.0) >= item.score - 0.05
+                and is_listed(other, item, view.text)
+            ):
+                kept.pop(pointer, None)
+    return kept
 
 
 def _worth(candidate: Candidate) -> float:

@@ -11,8 +11,10 @@ from typing import Any, Final
 
 from taoloop.core import pointers
 from taoloop.thought.planners.graph.language.text import keys, name_keys, stem
+from taoloop.thought.planners.graph.language.thesaurus import near_words
 from taoloop.thought.planners.graph.language.vocabulary import CHINESE_WRITING_WORDS, STOP_WORDS, WRITING_WORDS
-from taoloop.thought.planners.graph.slots import Slot, compile_groups, compile_slots
+from taoloop.thought.planners.graph.offers.synonyms import other_words
+from taoloop.thought.planners.graph.slots import Slot, compile_groups, compile_slots, with_tool_words
 from taoloop.tools.schema_paths import Shape, types_at
 from taoloop.tools.signature import Effect, ToolSignature
 
@@ -23,6 +25,12 @@ DESCRIPTION_WEIGHT: Final = 0.8
 PARAMETER_NAME_WEIGHT: Final = 0.6
 PARAMETER_TEXT_WEIGHT: Final = 0.45
 ENUM_WEIGHT: Final = 0.3
+EXAMPLE_WEIGHT: Final = 0.3
+"""How much a word counts that stands in a value which a parameter's description quotes."""
+OUTPUT_WEIGHT: Final = 0.3
+"""How much a word counts by which the tool calls a field of its result."""
+NEAR_FACTOR: Final = 0.7
+"""What is left of a word's weight for another word that means nearly the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +41,7 @@ class OutputField:
     name: str
     schema: Mapping[str, Any]
     shape: Shape | None
+    keys: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +132,20 @@ def _producers(tools: tuple[ToolView, ...]) -> dict[str, list[ToolView]]:
 
 
 def _view(signature: ToolSignature) -> ToolView:
-    slots = compile_slots(signature.parameters)
+    said_of_it = {*name_keys(signature.name), *keys(signature.description)}
+    near = frozenset(other for word in said_of_it for other in near_words(word))
+    given = {word for field in _outputs(signature.returns or {}, signature.returns or {}, "", 0)
+             for word in name_keys(field.name)}  # fmt: skip
+    slots = with_tool_words(compile_slots(signature.parameters), frozenset(said_of_it) | near | given)
     terms: dict[str, float] = {}
     for weight, words in _texts(signature, slots):
         for word in words:
             terms[word] = max(terms.get(word, 0.0), weight)
-    said = f"{signature.name.replace('_', ' ')} {signature.description} {signature.use_when}"
+    for word, weight in tuple(terms.items()):
+        for other in near_words(word):
+            terms[other] = max(terms.get(other, 0.0), weight * NEAR_FACTOR)
+    chosen = " ".join(str(member) for slot in slots for member in slot.enum)
+    said = f"{signature.name.replace('_', ' ').replace('.', ' ')} {signature.description} {signature.use_when} {chosen}"
     return ToolView(
         signature=signature,
         slots=slots,
@@ -146,15 +163,28 @@ def _texts(signature: ToolSignature, slots: tuple[Slot, ...]) -> Iterator[tuple[
     yield NAME_WEIGHT, (word for word in name_keys(signature.name) if word not in STOP_WORDS)
     yield USE_WHEN_WEIGHT, keys(signature.use_when)
     yield DESCRIPTION_WEIGHT, keys(signature.description)
+    for field in _outputs(signature.returns or {}, signature.returns or {}, "", 0):
+        yield OUTPUT_WEIGHT, (word for word in name_keys(field.name) if word not in STOP_WORDS)
     for slot in slots:
         yield PARAMETER_NAME_WEIGHT, (word for word in name_keys(slot.name) if word not in STOP_WORDS)
         yield PARAMETER_TEXT_WEIGHT, (word for word in slot.words if word not in STOP_WORDS)
         yield ENUM_WEIGHT, (key for member in slot.enum if isinstance(member, str) for key in keys(member))
+        yield (
+            ENUM_WEIGHT,
+            (
+                key
+                for member in slot.enum
+                if isinstance(member, str)
+                for word in other_words(member)
+                for key in keys(word)
+            ),
+        )
+        yield EXAMPLE_WEIGHT, (key for example in slot.examples for key in keys(example))
 
 
 def _writing_words(text: str) -> frozenset[str]:
     said = {stem(word) for word in re.findall(r"[a-z]+", text.lower())}
-    english = {word for word in WRITING_WORDS if stem(word) in said}
+    english = {word for word in WRITING_WORDS if stem(word) in said or said.intersection(near_words(stem(word)))}
     return frozenset(english | {word for word in CHINESE_WRITING_WORDS if word in text})
 
 
@@ -169,4 +199,4 @@ def _outputs(schema: Mapping[str, Any], root: Mapping[str, Any], pointer: str, d
         if isinstance(member.get("properties"), Mapping):
             yield from _outputs(member, root, own, depth + 1)
         else:
-            yield OutputField(own, str(name), member, types_at(dict(root), own))
+            yield OutputField(own, str(name), member, types_at(dict(root), own), frozenset(name_keys(str(name))))

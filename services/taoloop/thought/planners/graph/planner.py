@@ -12,10 +12,12 @@ from taoloop.plan.task import InputReason, Permissions
 from taoloop.plan.thinking import Answer, CompletedStep, Escalation, NeedInput, Refusal, RefusalReason, ThinkRequest
 from taoloop.thought.planners.graph import records
 from taoloop.thought.planners.graph.calibration.model import Calibration, fitted
-from taoloop.thought.planners.graph.chain import Chaining, Missing, Step, done_before
+from taoloop.thought.planners.graph.calls import wording
+from taoloop.thought.planners.graph.calls.done import done_before
+from taoloop.thought.planners.graph.calls.model import Missing, Step
+from taoloop.thought.planners.graph.chain import Chaining
 from taoloop.thought.planners.graph.decide import Ask, Block, Call, Forbidden, Nothing, TooMuch, decide
 from taoloop.thought.planners.graph.index import PlannerIndex
-from taoloop.thought.planners.graph.language import wording
 from taoloop.thought.planners.graph.view import RequestView, read_request
 from taoloop.tools.catalogue import Catalogue
 

@@ -10,8 +10,8 @@ from taoloop.core.exact_json import Json, JsonValue
 from taoloop.plan.model import Binding, PlanStep, Reasoning, StepOutput
 from taoloop.plan.task import InputField
 from taoloop.plan.thinking import NeedInput, ThinkRequest
-from taoloop.thought.planners.graph.chain import Missing, Step
-from taoloop.thought.planners.graph.language import wording
+from taoloop.thought.planners.graph.calls import wording
+from taoloop.thought.planners.graph.calls.model import Missing, Step
 from taoloop.thought.planners.graph.language.described import SlotClass
 from taoloop.thought.planners.graph.sources import Bound
 

@@ -31,6 +31,8 @@ _BETWEEN = re.compile(r"\bbetween\b", re.IGNORECASE)
 _LOOSE_KINDS: Final = frozenset({MentionKind.NUMBER})
 """Kinds that repeat only where the unit or the word beside them is the same."""
 
+_NEARLY_EQUAL: Final = 0.2
+"""Scores closer than this are outweighed by the place in a list."""
 _EQUAL: Final = 0.05
 """Scores closer than this tell two parameters apart no more."""
 
@@ -38,12 +40,12 @@ Row = Mapping[str, Candidate]
 
 
 def repeated(filling: Filling, view: RequestView) -> tuple[Row, ...]:
-    """Return the further calls that a filling asks for, each as the candidates that differ from the first call's.
+    """Return the calls that a filling asks for, each as the candidates that differ between them; none for one call.
 
     Two signs are needed: the values are coordinated, and they are of one kind with nobody else to take them. Several
     parameters repeat together, value by value, where they have equally many.
     """
-    spare = _shared_out(filling)
+    spare = _shared_out(filling, view)
     columns = {pointer: _column(item, spare, view) for pointer, item in filling.taken.items()}
     columns = {pointer: column for pointer, column in columns.items() if len(column) > 1}
     if not columns:
@@ -52,10 +54,27 @@ def repeated(filling: Filling, view: RequestView) -> tuple[Row, ...]:
     columns = {pointer: column for pointer, column in columns.items() if len(column) == length}
     if length > MAX_CALLS or not _is_coordinated(columns, view):
         return ()
-    return tuple({pointer: column[row] for pointer, column in columns.items()} for row in range(1, length))
+    return tuple({pointer: column[row] for pointer, column in columns.items()} for row in range(length))
 
 
-def _shared_out(filling: Filling) -> tuple[Candidate, ...]:
+def _listed_beside(items: list[Candidate], filling: Filling, view: RequestView) -> list[Candidate]:
+    """Return the candidates for the parameter whose value stands in one list with the mention, nothing else between."""
+    best = max(item.score for item in items)
+    return [
+        item
+        for item in items
+        if item.score >= best - _NEARLY_EQUAL
+        and _is_one_list(filling.taken[item.slot.pointer].mention, item.mention, view)
+    ]
+
+
+def _is_one_list(one: Mention, two: Mention, view: RequestView) -> bool:
+    first, second = sorted((one, two), key=lambda mention: mention.start)
+    between = view.lowered[first.end : second.start].strip()
+    return bool(between) and _LISTED.fullmatch(between) is not None
+
+
+def _shared_out(filling: Filling, view: RequestView) -> tuple[Candidate, ...]:
     """Give each spare mention to the one parameter that it suits best; equal ones take turns in the text's order."""
     by_place: dict[tuple[int, int], list[Candidate]] = {}
     for item in filling.spare:
@@ -64,21 +83,27 @@ def _shared_out(filling: Filling) -> tuple[Candidate, ...]:
     given: list[Candidate] = []
     for place in sorted(by_place):
         best = max(item.score for item in by_place[place])
-        equal = [item for item in by_place[place] if item.score >= best - _EQUAL]
-        first = min(equal, key=lambda item: (turns[item.slot.pointer], filling.taken[item.slot.pointer].mention.start))
+        equal = _listed_beside(by_place[place], filling, view) or [
+            item for item in by_place[place] if item.score >= best - _EQUAL
+        ]
+        alike = [item for item in equal if filling.taken[item.slot.pointer].mention.kind is item.mention.kind]
+        first = min(
+            alike or equal, key=lambda item: (turns[item.slot.pointer], filling.taken[item.slot.pointer].mention.start)
+        )
         turns[first.slot.pointer] += 1
         given.append(first)
     return tuple(given)
 
 
 def _column(taken: Candidate, spare: tuple[Candidate, ...], view: RequestView) -> list[Candidate]:
-    """Return the values of one parameter in the order of the text, beginning with the one that the first call takes."""
-    column = [taken]
+    """Return the values of one parameter in the order of the text."""
     rivals = [other for other in spare if other.slot.pointer == taken.slot.pointer and _is_alike(taken, other, view)]
-    for other in sorted(rivals, key=lambda item: item.mention.start):
-        if other.mention.start >= column[-1].mention.end and other.reading.value not in [
-            c.reading.value for c in column
-        ]:
+    column: list[Candidate] = []
+    for other in sorted([taken, *rivals], key=lambda item: (item.mention.start, -item.score)):
+        if not column or (
+            other.mention.start >= column[-1].mention.end
+            and other.reading.value not in [item.reading.value for item in column]
+        ):
             column.append(other)
     return column
 
@@ -88,7 +113,7 @@ def _is_alike(taken: Candidate, other: Candidate, view: RequestView) -> bool:
     if taken.members or other.members or taken.slot.slot_class is SlotClass.BOOLEAN:
         return False
     one, two = taken.mention, other.mention
-    names = {MentionKind.NAME, MentionKind.PLACE, MentionKind.PERSON}
+    names = {MentionKind.NAME, MentionKind.PLACE, MentionKind.PERSON, MentionKind.PHRASE, MentionKind.CODE}
     if one.kind is not two.kind and not {one.kind, two.kind} <= names:
         return False
     if one.kind in _LOOSE_KINDS and one.unit != two.unit:
@@ -104,6 +129,9 @@ def _same_word_before(one: Mention, two: Mention, view: RequestView) -> bool:
     between = view.lowered[first.end : second.start].strip()
     if _JOINT.fullmatch(between) or _LISTED.fullmatch(between):
         return True
+    after = [_WORD_AFTER.match(view.lowered, each.end) for each in (one, two)]
+    if after[0] is not None and after[1] is not None and after[0][1] == after[1][1]:
+        return True
     before = [view.lowered[max(0, each.start - 16) : each.start].split() for each in (one, two)]
     if not before[0] or not before[1]:
         return False
@@ -111,6 +139,7 @@ def _same_word_before(one: Mention, two: Mention, view: RequestView) -> bool:
     return last == other or (not last.isascii() and last[-2:] == other[-2:])
 
 
+_WORD_AFTER = re.compile(r"\s?([a-z]{2,}|[\u4e00-\u9fff]{1,2})")
 _LISTED = re.compile(r"(?:,|、|and|or|, and|, or|和|[0-9.]+|\s)+")
 
 

@@ -22,6 +22,7 @@ from taoloop.thought.planners.graph.language.described import (
     without_examples,
     without_rates,
 )
+from taoloop.thought.planners.graph.language.roles import Role, role_of
 from taoloop.thought.planners.graph.language.text import keys, name_keys
 from taoloop.tools.schema_paths import Shape, types_at
 from taoloop.tools.schema_refusals import SchemaRefused
@@ -68,11 +69,16 @@ class Slot:
         direction: `from`, `to` or empty, by its name.
         units: Keys of `vocabulary.UNIT_WORDS` that its name or description speaks of.
         own: Comparable words of its name alone.
+        told: Comparable words of its description, without the values that it gives.
         has_mask: Whether its description shows the form of a day or a time, so that words are brought into it.
         scale: For a number: `percent` or `fraction` where the schema says on which scale shares are given, else empty.
         group: Pointer of the innermost optional object that holds it; empty outside of all.
         is_needed: Whether its object cannot do without it, once the object is given.
         item: For a list, one member of it, placed at index 0.
+        role: For a text, what part it plays.
+        usual: Comparable words of its default.
+        siblings: Comparable words of the names of the tool's other parameters.
+        tool_words: Comparable words of the whole tool but its examples: a phrase of them alone is no value.
     """
 
     pointer: str
@@ -89,11 +95,16 @@ class Slot:
     direction: str
     units: frozenset[str]
     own: frozenset[str] = frozenset()
+    told: frozenset[str] = frozenset()
     has_mask: bool = False
     scale: str = ""
     group: str = ""
     is_needed: bool = True
     item: Slot | None = None
+    role: Role = Role.OTHER
+    tool_words: frozenset[str] = frozenset()
+    usual: frozenset[str] = frozenset()
+    siblings: frozenset[str] = frozenset()
 
     def accepts(self, value: JsonValue) -> bool:
         """Tell whether the value keeps the slot's schema."""
@@ -126,6 +137,21 @@ def compile_slots(parameters: Mapping[str, Any]) -> tuple[Slot, ...]:
     sharing = Counter(word for slot in slots for word in slot.words)
     return tuple(
         replace(slot, words={word: weight / sharing[word] for word, weight in slot.words.items()}) for slot in slots
+    )
+
+
+def with_tool_words(slots: tuple[Slot, ...], words: frozenset[str]) -> tuple[Slot, ...]:
+    """Return the slots of a tool that says these words of itself."""
+    known = words.union(*(slot.own | slot.told for slot in slots))
+    names = Counter(word for slot in slots for word in slot.own)
+    return tuple(
+        replace(
+            slot,
+            tool_words=known,
+            siblings=frozenset(word for word, count in names.items() if count > (word in slot.own)),
+            item=replace(slot.item, tool_words=known) if slot.item else None,
+        )
+        for slot in slots
     )
 
 
@@ -210,14 +236,17 @@ def _slot(
         shape=types_at(dict(root), pointer),
         slot_class=class_of(schema, frozenset(own), frozenset(told), description),
         own=frozenset(own),
+        told=frozenset(told),
         has_mask=has_mask(description),
         scale=scale_of(schema, description, frozenset(own)),
         item=_item(name, schema, root, pointer, schema_pointer),
+        role=role_of(own, told),
+        usual=frozenset(keys(str(schema.get("default") or ""))),
         is_required=is_required,
         sources=frozenset(declared) if isinstance(declared, list | tuple) else ALL_SOURCES,
         words=words,
         examples=examples_of(description),
-        direction=direction_of(own),
+        direction=direction_of(own) or direction_of(name_keys(pointer.rpartition("/")[0].replace("/0", ""))),
         units=units_of(own, description),
     )
 

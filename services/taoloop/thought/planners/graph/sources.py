@@ -157,21 +157,56 @@ def from_likely_output(slot: Slot, tool: ToolView, step_id: str, said: frozenset
         said: Words of the clause.
         refers: Whether the clause speaks of an earlier result, such as by `it`.
     """
-    if "step" not in slot.sources or slot.is_telling or slot.slot_class is SlotClass.BOOLEAN:
+    is_choice = slot.is_telling and slot.slot_class not in {SlotClass.EMAIL, SlotClass.URL}
+    if "step" not in slot.sources or is_choice or slot.slot_class is SlotClass.BOOLEAN:
         return None
     fields = [field for field in tool.outputs if _fits(field, slot)]
     best: tuple[int, OutputField] | None = None
     for field in fields:
         own = set(name_keys(field.name)) - GENERIC_WORDS
-        if not refers and not own & said:
+        spoken = len(own & said) or int(any(_is_akin(one, two) for one in own for two in said))
+        if not refers and not spoken:
             continue
-        points = 2 * len(own & slot.own) + len((own & slot.words.keys()) - slot.own) + len(own & said)
+        points = 2 * len(own & slot.own) + len((own & slot.words.keys()) - slot.own) + spoken
+        points += 2 * int(bool(field.keys) and field.keys <= said)
         points += int(refers) * (2 if len(fields) == 1 else 1)
         if best is None or points > best[0]:
             best = points, field
     if best is None or best[0] < REFERRED_MINIMUM:
         return None
     return Bound(slot, StepOutput(step_id=step_id, pointer=best[1].pointer))
+
+
+def is_peculiar(slot: Slot) -> bool:
+    """Tell whether a required quantity or text has a name that few others have, so that a result of that name is it."""
+    if not slot.is_required or (slot.is_telling and slot.slot_class is not SlotClass.EMAIL):
+        return False
+    return slot.slot_class not in _SAID and not slot.own <= GENERIC_WORDS
+
+
+_SAID: Final = frozenset({SlotClass.BOOLEAN, SlotClass.DATE_TEXT, SlotClass.TIME, SlotClass.PLACE, SlotClass.PERSON})
+
+
+def from_kindred_output(slot: Slot, tool: ToolView, step_id: str) -> Bound | None:
+    """Return the argument that a field gives whose name shares a telling word with the slot's, where no value is said.
+
+    It is a last resort: the other choice is to ask for what an earlier call of the same plan most likely finds out.
+    """
+    if "step" not in slot.sources or slot.is_telling or slot.slot_class in _SAID | {SlotClass.BOOLEAN}:
+        return None
+    fields = [field for field in tool.outputs if _fits(field, slot)]
+    best = max(fields, key=lambda field: len((field.keys & slot.own) - GENERIC_WORDS), default=None)
+    if best is None or not (best.keys & slot.own) - GENERIC_WORDS:
+        return None
+    return Bound(slot, StepOutput(step_id=step_id, pointer=best.pointer))
+
+
+_AKIN: Final = 6
+"""How many letters two words share at their head to be forms of one word, as translated and translation."""
+
+
+def _is_akin(one: str, two: str) -> bool:
+    return len(one) >= _AKIN and one[:_AKIN] == two[:_AKIN]
 
 
 def is_identifying(slot: Slot) -> bool:

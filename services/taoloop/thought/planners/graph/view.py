@@ -11,6 +11,7 @@ from taoloop.core.exact_json import ABSENT, Json, JsonValue
 from taoloop.plan.task import ProvidedInput, Role
 from taoloop.plan.thinking import CompletedStep, ThinkRequest
 from taoloop.thought.planners.graph.language.mentions import Mention
+from taoloop.thought.planners.graph.language.phrases import Phrase, find_messages, find_phrases
 from taoloop.thought.planners.graph.language.segment import Clause, segment
 from taoloop.thought.planners.graph.language.spans import find_mentions
 from taoloop.thought.planners.graph.language.text import Word, is_chinese, words
@@ -39,6 +40,8 @@ class RequestView:
         state: The session's state.
         inputs: Answers of the caller, newest first.
         completed: The steps of earlier iterations, in order.
+        phrases: What may be free text, in order.
+        messages: Where stands what is to be said or noted.
     """
 
     turn: int
@@ -52,6 +55,8 @@ class RequestView:
     state: Mapping[str, JsonValue]
     inputs: tuple[ProvidedInput, ...]
     completed: tuple[CompletedStep, ...]
+    phrases: tuple[Phrase, ...] = ()
+    messages: tuple[Place, ...] = ()
 
     def words_in(self, place: Place) -> tuple[Word, ...]:
         """Return the words inside a place."""
@@ -111,6 +116,8 @@ def read_request(request: ThinkRequest) -> RequestView | None:
         state=_object(request.state),
         inputs=tuple(reversed(request.inputs)),
         completed=request.completed,
+        phrases=find_phrases(text, mentions),
+        messages=find_messages(text, mentions),
     )
 
 

@@ -119,7 +119,7 @@ def test_an_answer_may_give_the_object_or_one_member(ask: Ask) -> None:
         assert [binding.pointer for binding in outcome.steps[0].bindings] == [pointer]
 
 
-def test_a_quantity_of_an_earlier_result_is_taken_only_when_it_is_spoken_of(ask: Ask) -> None:
+def test_a_quantity_of_an_earlier_result_is_taken_by_its_name(ask: Ask) -> None:
     weigh = _tool("weigh_parcel", "Weigh a parcel", {"parcel_id": _code("P")}, {"weight": {"type": "number"}})
     price = _tool("postage_price", "Price of the postage", {"weight": {"type": "number"}})
     planner = _planner(weigh, price)
@@ -127,4 +127,12 @@ def test_a_quantity_of_an_earlier_result_is_taken_only_when_it_is_spoken_of(ask:
     assert isinstance(spoken, ThoughtPlan)
     assert spoken.steps[1].bindings[0].source == StepOutput(step_id="1.t1", pointer="/weight")
     silent = planner.plan(ask("weigh the parcel P1234, then find the postage price")).outcome
+    assert isinstance(silent, ThoughtPlan)
+    assert silent.steps[1].bindings[0].source == StepOutput(step_id="1.t1", pointer="/weight")
+
+
+def test_a_quantity_that_everything_has_is_taken_only_when_it_is_spoken_of(ask: Ask) -> None:
+    weigh = _tool("weigh_parcel", "Weigh a parcel", {"parcel_id": _code("P")}, {"amount": {"type": "number"}})
+    price = _tool("postage_price", "Price of the postage", {"amount": {"type": "number"}})
+    silent = _planner(weigh, price).plan(ask("weigh the parcel P1234, then find the postage price")).outcome
     assert isinstance(silent, NeedInput)

@@ -384,5 +384,5 @@ def test_ten_thousand_characters_get_a_reply_in_bounded_time(planner: GraphPlann
 
 
 def _timed(call: Callable[[], Any]) -> tuple[Any, float]:
-    begin = time.perf_counter()
-    return call(), time.perf_counter() - begin
+    begin = time.process_time()
+    return call(), time.process_time() - begin

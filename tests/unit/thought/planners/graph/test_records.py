@@ -9,9 +9,9 @@ import pytest
 from taoloop.plan.model import ThoughtPlan
 from taoloop.plan.task import InputReason
 from taoloop.thought.planners.graph import GraphPlanner
-from taoloop.thought.planners.graph.chain import Missing
+from taoloop.thought.planners.graph.calls import wording
+from taoloop.thought.planners.graph.calls.model import Missing
 from taoloop.thought.planners.graph.index import PlannerIndex
-from taoloop.thought.planners.graph.language import wording
 from taoloop.thought.planners.graph.records import input_id
 from taoloop.tools.catalogue import Catalogue
 

@@ -28,6 +28,9 @@ _DATE = rf"""(?:
   | \b{DAY_WORD}\s(?:of\s)?(?:{MONTH_WORD})(?:,?\s[0-9]{{4}})?(?![0-9A-Za-z])
   | \b(?:{MONTH_WORD}),?\s[0-9]{{4}}\b
   | (?<=\bin\s)(?:{MONTH_WORD})\b(?:\s(?:last|this|next)\syear)?
+  | \b(?:this|next)\sweekend\b|\btonight\b|\bthis\s(?:morning|afternoon|evening)\b
+  | \bthe\s[0-9]{{1,2}}(?:st|nd|rd|th)
+    (?=[\s]?(?:[.,;?!]|$|of\sthis\smonth|at\b|for\b|and\b|in\sthe\b))(?:\sof\sthis\smonth)?
   | \b{_WEEKDAY}\b
   | 大后天|大前天|今天|今日|明天|明日|后天|昨天|昨日|前天
   | {_N}年第?[一二三四1-4]季度

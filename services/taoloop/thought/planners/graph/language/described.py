@@ -8,6 +8,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final
 
+from taoloop.thought.planners.graph.language.roles import Role, role_of
 from taoloop.thought.planners.graph.language.vocabulary import (
     DATE_WORDS,
     FROM_WORDS,
@@ -41,6 +42,9 @@ class SlotClass(StrEnum):
     DATE_TEXT = "date-text"
     TIME = "time"
     LIST = "list"
+    CURRENCY = "currency"
+    LANGUAGE = "language"
+    UNIT = "unit"
     TEXT = "text"
     OTHER = "other"
 
@@ -57,6 +61,9 @@ _BY_FORMAT: Final = {
 _DAY_MASK = re.compile(r"YYYY-MM-DD(?![ T]?HH)|yyyy-mm-dd(?![ T]?hh)|yyyy-MM-dd(?![ T]?HH)")
 _TIME_MASK = re.compile(r"(?<![DdT] )(?<![DdT])(?:HH|hh):(?:MM|mm)(?!:)")
 _BY_TYPE: Final = {"integer": SlotClass.INTEGER, "number": SlotClass.NUMBER, "boolean": SlotClass.BOOLEAN}
+
+
+_EMAIL_ADDRESS = re.compile(r"e-?mail (?:address|id)|电子邮箱|邮箱地址", re.IGNORECASE)
 
 
 def type_of(schema: Mapping[str, Any]) -> str:
@@ -85,12 +92,17 @@ def class_of(schema: Mapping[str, Any], own: frozenset[str], told: frozenset[str
         return SlotClass.PATTERN
     if _DAY_MASK.search(description):
         return SlotClass.DATE
+    if _EMAIL_ADDRESS.search(description) and not own & TEXT_WORDS:
+        return SlotClass.EMAIL
     return SlotClass.TIME if _TIME_MASK.search(description) else _text_class(own, told, description)
 
 
 def _text_class(own: frozenset[str], told: frozenset[str], description: str) -> SlotClass:
     """Guess from its words what a string without format, pattern and enum takes; its name counts before the rest."""
     order = (
+        (SlotClass.UNIT, frozenset({"unit", "单位"})),
+        (SlotClass.CURRENCY, frozenset({"currency", "货币", "币种"})),
+        (SlotClass.LANGUAGE, frozenset({"language", "lang", "语言", "语种"})),
         (SlotClass.EMAIL, frozenset({"email", "mail", "邮箱"})),
         (SlotClass.URL, frozenset({"url", "link", "website"})),
         (SlotClass.TEXT, TEXT_WORDS),
@@ -102,23 +114,31 @@ def _text_class(own: frozenset[str], told: frozenset[str], description: str) -> 
     )
     for slot_class, words in order:
         if own & words:
-            return slot_class
+            return _unless_thing(slot_class, own, told)
     found = [
         (description.lower().find(word), slot_class)
         for slot_class, words in order
+        if slot_class not in {SlotClass.CURRENCY, SlotClass.LANGUAGE, SlotClass.UNIT}
         for word in (*(told & words), *(word for word in words if not word.isascii()))
         if word in description.lower() and word != "name"
     ]
     if found:
-        return min(found, key=lambda item: item[0])[1]
-    return SlotClass.PERSON if "name" in told else SlotClass.OTHER
+        return _unless_thing(min(found, key=lambda item: item[0])[1], own, told)
+    return _unless_thing(SlotClass.PERSON, own, told) if "name" in told else SlotClass.OTHER
+
+
+def _unless_thing(slot_class: SlotClass, own: frozenset[str], told: frozenset[str]) -> SlotClass:
+    """A named thing is no person, although its parameter speaks of a name."""
+    if slot_class is SlotClass.PERSON and role_of(tuple(own), tuple(told)) not in {Role.PERSON, Role.AGENT}:
+        return SlotClass.OTHER
+    return slot_class
 
 
 _QUOTED_EXAMPLE = re.compile(r"(?<![A-Za-z])['‘\"“`「]([^'’\"”`」\n]{1,60})['’\"”`」]")
 _EXAMPLE_PART = re.compile(
     r"[(（]?(?:e\.g\.|eg\.|i\.e\.|for example|for instance|such as|like"
     r"|options?(?: are|:)|one of|可选值?[:：]?|例如|比如|如：|如)"
-    r"[,，:：]?\s?(?P<list>[^.;。；)）\n]{1,160})",
+    r"[,，:：]?\s?(?P<list>(?:[^.;。；)）\n]|\.(?=[A-Za-z0-9])){1,160})",
     re.IGNORECASE,
 )
 _EXAMPLE_CUT = re.compile(r",? or |,? and |[,，、/|]|或者?|和")
@@ -131,7 +151,11 @@ def examples_of(description: str) -> tuple[str, ...]:
     for match in _EXAMPLE_PART.finditer(description):
         for part in _EXAMPLE_CUT.split(match["list"]):
             bare = part.strip(" '\"‘’“”`()（）等")
-            if len(bare) > 1 and len(bare.split()) <= _MAX_EXAMPLE_WORDS and bare.lower() not in STOP_WORDS:
+            if (
+                (len(bare) > 1 or "\u4e00" <= bare <= "\u9fff")
+                and len(bare.split()) <= _MAX_EXAMPLE_WORDS
+                and bare.lower() not in STOP_WORDS
+            ):
                 found.append(bare)
     return tuple(dict.fromkeys(found))[:24]
 
@@ -148,15 +172,51 @@ def without_rates(description: str) -> str:
 
 def direction_of(own: tuple[str, ...]) -> str:
     """Return `from`, `to` or nothing, by the words of a name."""
-    if {"from", "source", "origin", "departure", "start", "base"} & set(own):
+    if {"check", "in"} <= set(own):
         return "from"
-    return "to" if {"to", "target", "destination", "arrival", "end", "recipient"} & set(own) else ""
+    if {"check", "out"} <= set(own):
+        return "to"
+    if {
+        "from",
+        "source",
+        "origin",
+        "departure",
+        "start",
+        "base",
+        "since",
+        "begin",
+        "pickup",
+        "checkin",
+        "sender",
+        "shipper",
+    } & set(own):
+        return "from"
+    return (
+        "to"
+        if {
+            "to",
+            "target",
+            "destination",
+            "arrival",
+            "end",
+            "recipient",
+            "receiver",
+            "consignee",
+            "until",
+            "dropoff",
+            "return",
+            "checkout",
+        }
+        & set(own)
+        else ""
+    )
 
 
 DIRECTION_WORDS: Final[Mapping[str, tuple[str, ...]]] = {"from": FROM_WORDS, "to": TO_WORDS}
 """What stands before a mention for a slot with a direction."""
 
 
+_ORDINAL = re.compile(r"\bsecond (?!s)(?=[a-z])")
 _PER = re.compile(r"\b(?:per|each|every) [a-z]+|每[\u4e00-\u9fff]")
 _NAMED_UNITS: Final = {
     "percent": frozenset(
@@ -171,7 +231,10 @@ _NAMED_UNITS: Final = {
 
 def units_of(own: tuple[str, ...], description: str) -> frozenset[str]:
     """Return what a parameter counts; a longer unit hides a shorter one in it, such as square meters."""
-    lowered = f" {' '.join(own)} {_PER.sub(' ', description.lower())} "
+    found = {unit for word, unit in _RATES if word in description.lower()}
+    lowered = f" {' '.join(own)} {_ORDINAL.sub(' ', _PER.sub(' ', description.lower()))} "
+    if found:
+        return frozenset(found)
     found = {unit for unit, names in _NAMED_UNITS.items() if names & set(own)}
     for word, unit in _UNITS_BY_LENGTH:
         is_there = (
@@ -183,6 +246,7 @@ def units_of(own: tuple[str, ...], description: str) -> frozenset[str]:
     return frozenset(found)
 
 
+_RATES: Final = tuple((word, unit) for unit, words in UNIT_WORDS.items() for word in words if " per " in word)
 _UNITS_BY_LENGTH: Final = tuple(
     sorted(
         ((word, unit) for unit, words in UNIT_WORDS.items() for word in words if len(word) > 1),

@@ -9,17 +9,18 @@ from typing import Final
 _CHINESE_ITEM: Final = r"[^，。；、：:,;!！?？\n\s“”\"《》（）()]{1,15}"
 _CHINESE_LIST = re.compile(rf"{_CHINESE_ITEM}(?:、{_CHINESE_ITEM})+")
 _CHINESE_PAIR = re.compile(
-    rf"(?:为|是|：|关于|包括|包含)(?P<one>{_CHINESE_ITEM}?)(?:和|与|以及)(?P<two>{_CHINESE_ITEM}?)(?=[的，。,]|$)"
+    rf"(?:为|是|：|关于|包括|包含|注册|比较|对比|学习|分析|购买|添加|订阅|推荐|查询)(?P<one>{_CHINESE_ITEM}?)(?:和|与|以及)(?P<two>{_CHINESE_ITEM}?)(?=[的，。,两这等]|$|课程|新闻|地区)"
 )
 _CHINESE_LAST = re.compile(r"(?:和|与|以及|及|还有)")
 _CHINESE_OPENING = re.compile(
-    r".*(?:包括|包含|分别是|分别为|有|为|是|含|关于|把|将|对|从|在|给|：|查询|比较|分析|搜索|查找|添加|推荐|计算)"
+    r".*(?:想种|种植|想要|喜欢|感兴趣的?|要求|会|需要|吃|买|包括|包含|分别是|分别为|有|为|是|含|关于|把|将|对|从|在|给|：|查询|比较|分析|搜索|查找|添加|推荐|计算)"
 )
-_CHINESE_CLOSING = re.compile(r"(?:的|等|这|三|两|四|五|几|进行|作为|之间|各).*$")
+_CHINESE_CLOSING = re.compile(r"(?:的|等|这|[三两四五几](?=[个门种位款家只项类部]|大)|进行|作为|之间|各).*$")
 
-_ENGLISH_ITEM: Final = r"[A-Za-z][A-Za-z0-9'&-]*(?: [A-Za-z0-9][A-Za-z0-9'&-]*){0,3}"
+_ENGLISH_ITEM: Final = r"[A-Za-z][A-Za-z0-9'&-]{0,39}(?: [A-Za-z0-9][A-Za-z0-9'&-]{0,39}){0,3}"
+"""Words, and the items of a list, are bounded: else the search goes from each letter to the end of a hostile text."""
 _ENGLISH_LIST = re.compile(
-    rf"(?P<items>{_ENGLISH_ITEM}(?:, {_ENGLISH_ITEM})+),? (?:and|or|&) (?P<last>{_ENGLISH_ITEM})"
+    rf"(?P<items>{_ENGLISH_ITEM}(?:, {_ENGLISH_ITEM}){{1,50}}),? (?:and|or|&) (?P<last>{_ENGLISH_ITEM})"
     rf"|(?P<one>{_ENGLISH_ITEM}) (?:and|&) (?P<two>{_ENGLISH_ITEM})"
 )
 _ENGLISH_OPENING = re.compile(

@@ -37,6 +37,10 @@ class MentionKind(StrEnum):
     """What stands after its own name, as in `姓名是…`; it may cover mentions of other kinds."""
     COUNTED = "counted"
     """What a Chinese number with its measure word counts."""
+    PHRASE = "phrase"
+    """Words that may be free text."""
+    EXPRESSION = "expression"
+    """An expression of mathematics with a variable."""
     FLAG = "flag"
     """Words that switch something on or off."""
 

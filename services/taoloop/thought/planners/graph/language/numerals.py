@@ -14,13 +14,19 @@ _UNITS: Final = {
 _TENS: Final = {
     "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
 }  # fmt: skip
+_IDIOMS: Final = {
+    "twice": 2, "thrice": 3, "a dozen": 12, "half a dozen": 6, "a couple of": 2, "a pair of": 2,
+}  # fmt: skip
 _MULTIPLIERS: Final = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "dozen": 12, "k": 1000}
 
+_IDIOM: Final = "|".join(sorted(_IDIOMS, key=len, reverse=True)).replace(" ", "[ ]")
 _WORD: Final = rf"(?:(?:{'|'.join(_TENS)})(?:[ -](?:{'|'.join(list(_UNITS)[1:10])}))?|{'|'.join(_UNITS)})"
 _DIGITS: Final = r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?"
 SPOKEN: Final = re.compile(
     rf"""(?<![A-Za-z0-9_.,-])(?:
         (?P<count>{_DIGITS}|{_WORD})\ ?(?P<times>hundred|thousand|million|billion|dozen|(?<=[0-9])[kK])
+      | (?P<million>(?<=\$){_DIGITS})(?-i:M)(?=[\s.,;?!]|$)
+      | (?P<idiom>{_IDIOM})
       | (?P<word>{_WORD})
     )(?![A-Za-z0-9_])""",
     re.VERBOSE | re.IGNORECASE,
@@ -37,6 +43,11 @@ def spoken_number(text: str) -> int | Decimal | None:
     match = SPOKEN.fullmatch(text)
     if match is None:
         return None
+    if match["idiom"]:
+        return _IDIOMS[match["idiom"].lower()]
+    if match["million"]:
+        number = Decimal(match["million"].replace(",", "")) * 10**6
+        return int(number) if number == number.to_integral_value() else number.normalize()
     if match["word"]:
         return _in_words(match["word"])
     count = match["count"]

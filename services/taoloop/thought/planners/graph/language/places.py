@@ -10,6 +10,12 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def _phrases(text: str) -> frozenset[str]:
+    """Return the phrases between bars; a line ends a phrase too."""
+    parts = (part.strip() for part in text.replace("\n", "|").split("|"))
+    return frozenset(part for part in parts if part)
+
+
 CHINESE_PLACES: Final = _words(
     """
     北京 上海 天津 重庆 广州 深圳 杭州 南京 苏州 成都 武汉 西安 长沙 郑州 青岛 大连 宁波 厦门 福州 济南 合肥 昆明
@@ -27,7 +33,7 @@ CHINESE_PLACES: Final = _words(
 )
 """Cities, provinces and countries in Chinese."""
 
-ENGLISH_PLACES: Final = _words(
+_LONE_PLACES: Final = _words(
     """
     london paris berlin munich frankfurt rome milan venice madrid barcelona lisbon amsterdam brussels vienna zurich
     geneva prague warsaw moscow stockholm oslo copenhagen helsinki athens istanbul cairo nairobi johannesburg tokyo
@@ -39,7 +45,64 @@ ENGLISH_PLACES: Final = _words(
     belgium ireland england scotland usa uk europe asia africa california texas florida hawaii
     """
 )
-"""Cities and countries in English, lower case, one word each."""
+
+ENGLISH_REGIONS: Final = _phrases(
+    """
+    afghanistan|albania|algeria|argentina|armenia|australia|austria|bangladesh|belgium|bolivia|brazil|bulgaria
+    cambodia|cameroon|canada|chile|china|colombia|costa rica|croatia|cuba|cyprus|czech republic|denmark|ecuador
+    egypt|england|estonia|ethiopia|finland|france|georgia|germany|ghana|greece|hungary|iceland|india|indonesia
+    iran|iraq|ireland|israel|italy|jamaica|japan|jordan|kazakhstan|kenya|latvia|lebanon|lithuania|luxembourg
+    malaysia|mexico|mongolia|morocco|nepal|netherlands|new zealand|nigeria|north korea|norway|pakistan|panama|peru
+    philippines|poland|portugal|qatar|romania|russia|saudi arabia|scotland|senegal|serbia|singapore|slovakia
+    slovenia|south africa|south korea|spain|sri lanka|sweden|switzerland|syria|taiwan|tanzania|thailand|tunisia
+    turkey|uganda|ukraine|united arab emirates|united kingdom|united states|uruguay|usa|uk|uae|venezuela|vietnam
+    wales|zambia|zimbabwe|alabama|alaska|arizona|arkansas|california|colorado|connecticut|delaware|florida|hawaii
+    idaho|illinois|indiana|iowa|kansas|kentucky|louisiana|maine|maryland|massachusetts|michigan|minnesota
+    mississippi|missouri|montana|nebraska|nevada|new hampshire|new jersey|new mexico|north carolina|north dakota
+    ohio|oklahoma|oregon|pennsylvania|rhode island|south carolina|south dakota|tennessee|texas|utah|vermont
+    virginia|washington|west virginia|wisconsin|wyoming|ontario|quebec|british columbia|alberta|queensland
+    victoria|new south wales|bavaria|catalonia|tuscany
+    """
+)
+"""Countries, and states and provinces of some, in lower case: what follows a city after a comma."""
+ENGLISH_CITIES: Final = _phrases(
+    """
+    new york|new york city|los angeles|san francisco|san diego|san jose|las vegas|new orleans|salt lake city
+    washington|st. louis|san antonio|austin|portland|denver|detroit|minneapolis|nashville|charlotte|columbus
+    cleveland|tampa|orlando|sacramento|baltimore|pittsburgh|hong kong|kuala lumpur|buenos aires|rio de janeiro
+    sao paulo|mexico city|cape town|tel aviv|abu dhabi|addis ababa|new delhi|ho chi minh city|edinburgh|manchester
+    liverpool|birmingham|glasgow|bristol|leeds|dublin|cork|belfast|cardiff|hamburg|cologne|dresden|leipzig
+    stuttgart|lyon|marseille|nice|bordeaux|toulouse|lille|nantes|naples|florence|turin|bologna|seville|valencia
+    bilbao|granada|porto|antwerp|ghent|rotterdam|gothenburg|malmo|bergen|trondheim|aarhus|tallinn|riga|vilnius
+    krakow|gdansk|budapest|bucharest|sofia|belgrade|zagreb|ljubljana|bratislava|salzburg|innsbruck|basel|bern
+    lausanne|kyiv|minsk|reykjavik|lima|bogota|quito|santiago|montevideo|caracas|havana|lagos|accra|dakar
+    casablanca|tunis|algiers|kampala|riyadh|doha|tehran|baghdad|beirut|amman|jerusalem|karachi|lahore|dhaka
+    kathmandu|colombo|bangalore|chennai|kolkata|hyderabad|pune|taipei|busan|nagoya|sapporo|fukuoka|yokohama
+    hiroshima|nara|adelaide|canberra|hobart|wellington|christchurch|ottawa|calgary|edmonton|winnipeg|halifax
+    anchorage|honolulu|brooklyn|manhattan|boulder
+    """
+)
+ENGLISH_PLACES: Final = _LONE_PLACES | ENGLISH_REGIONS | ENGLISH_CITIES
+"""Cities and countries in English, lower case."""
+
+_STATES: Final = """
+AL birmingham montgomery mobile|AK anchorage juneau|AZ phoenix tucson scottsdale mesa|AR little_rock
+CA san_francisco los_angeles san_diego san_jose sacramento oakland berkeley fresno long_beach palo_alto santa_monica
+CO denver boulder aurora|CT hartford|DC washington|FL miami orlando tampa jacksonville|GA atlanta savannah
+HI honolulu|ID boise|IL chicago|IN indianapolis|IA des_moines|KS wichita|KY louisville lexington|LA new_orleans
+ME bangor|MD baltimore annapolis|MA boston cambridge|MI detroit ann_arbor|MN minneapolis
+MO st._louis kansas_city|NE omaha lincoln|NV las_vegas reno|NH concord|NJ newark jersey_city
+NM albuquerque santa_fe|NY new_york new_york_city brooklyn manhattan buffalo|NC charlotte raleigh
+OH columbus cleveland cincinnati|OK tulsa oklahoma_city|OR portland eugene|PA philadelphia pittsburgh
+RI providence|TN nashville memphis|TX houston dallas austin san_antonio fort_worth el_paso|UT salt_lake_city
+VA richmond|WA seattle spokane|WI milwaukee madison
+"""
+STATE_OF: Final = {
+    city.replace("_", " "): state
+    for state, *cities in (row.split() for row in _STATES.replace("\n", "|").split("|") if row.strip())
+    for city in cities
+}
+"""The state of large cities of the United States, lower case, for parameters that take a city with its state."""
 
 SURNAMES: Final = frozenset(
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾萧田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金"

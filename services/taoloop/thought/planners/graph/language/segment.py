@@ -44,13 +44,14 @@ _CUT = re.compile(
     rf"""
       [。！？；;!?\n]+                                              # the end of a sentence
     | (?-i:(?<!\b[A-Z]))\.(?=\s|$)                                   # a full stop, not the point of a number
-    | [,，]\s*(?=(?:{_CHINESE_CONNECTIVES}))
+    | [,，]\s*(?=(?:{_CHINESE_CONNECTIVES}|以及))
     | (?<=[\u4e00-\u9fff“”」0-9])(?=(?:然后|接着|随后|并且|另外|同时(?!间)))
     | [,，]\s*(?:and\s+|also\s+)?(?=(?:{_ENGLISH_CONNECTIVES})\b)
     | \s+(?=(?:and\s+then|then|and\s+after\s+that|after\s+that|afterwards|and\s+finally)\b)
     | \s+(?=and\s+(?:also|the|a|an|its|their)\s)
     | [,，]\s*(?=(?:and\s+|also\s+)?(?:{_ENGLISH_VERBS}|{_ENGLISH_QUESTIONS})\s)
     | \s+(?=and\s+(?:also\s+|then\s+|please\s+)?(?:{_ENGLISH_VERBS}|{_ENGLISH_QUESTIONS})\s)
+    | [,，]\s*(?=给[^，。,]{{1,20}}(?:发|寄|转账|打电话))
     | [,，]\s*(?=(?:并|再|也|请|帮我|我想|我还想|还要)?(?:{_alternatives(CHINESE_CLAUSE_VERBS)}))
     """,
     re.VERBOSE | re.IGNORECASE,

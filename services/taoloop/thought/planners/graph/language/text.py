@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from taoloop.thought.planners.graph.language.vocabulary import (
     CONTENT_PAIRS,
@@ -50,8 +51,18 @@ def name_keys(name: str) -> tuple[str, ...]:
     ('from', 'currency')
     """
     parts = _CAMEL.sub(" ", name.replace("_", " ").replace("-", " ").replace(".", " "))
-    found = (match[0] for match in _RUN.finditer(parts))
+    found = (piece for match in _RUN.finditer(parts) for piece in _JOINED.get(match[0].lower(), (match[0],)))
     return tuple(stem(part) if part.isascii() else part for part in found)
+
+
+_JOINED: Final = {
+    "username": ("user", "name"), "filename": ("file", "name"), "hostname": ("host", "name"),
+    "firstname": ("first", "name"), "lastname": ("last", "name"), "fullname": ("full", "name"),
+    "zipcode": ("zip", "code"), "postcode": ("post", "code"), "startdate": ("start", "date"),
+    "enddate": ("end", "date"), "checkin": ("check", "in"), "checkout": ("check", "out"), "userid": ("user", "id"),
+    "timezone": ("time", "zone"), "birthdate": ("birth", "date"), "datetime": ("date", "time"),
+}  # fmt: skip
+"""Words that names of parameters write together."""
 
 
 def stem(word: str) -> str:

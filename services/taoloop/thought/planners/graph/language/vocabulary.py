@@ -17,7 +17,9 @@ def _phrases(text: str) -> tuple[str, ...]:
 
 STOP_WORDS: Final = _words(
     """
-    a about after again all also am an and any are as asks ask at be been before being but by can could did do does
+    a about after again all also am an s t d ll re ve m don doesn didn isn most least more less much many without within
+    between during per each every both via take takes took happen
+    and any are as asks ask at be been before being but by can could did do does
     doing done e eg etc for from g get give gives given go had has have he her here hers him his how i if in into is it
     its just know latest let like look looks may me might mine my need now of off on one only or other our out over own
     please represents shall she should show so some such tell than that the their them then there these they this those
@@ -128,30 +130,33 @@ CHINESE_CLAUSE_VERBS: Final = _phrases(
 )
 """Chinese verbs that open a further clause right after a comma."""
 
-FROM_WORDS: Final = _phrases("from|从|自|由|starting|departing|leaving|源")
+FROM_WORDS: Final = _phrases("from|从|自|由|starting|starting on|beginning|since|departing|leaving|源")
 """What stands before a source."""
 
-TO_WORDS: Final = _phrases("to|into|到|至|往|去|换成|兑换成|兑换|兑|换|给|for")
+TO_WORDS: Final = _phrases(
+    "to|into|until|till|back on|return on|returning|returning on"
+    "|ending|through|到|至|往|去|换成|兑换成|兑换|兑|换|给|for"
+)
 """What stands before a target."""
 
 PLACE_CUES: Final = _phrases("in|at|near|around|for|from|to|of|在|去|到|从")
 """What stands before the name of a place."""
 
-CHINESE_PLACE_TAILS: Final = _phrases("的天气|天气|的气温|市")
+CHINESE_PLACE_TAILS: Final = _phrases("的天气|天气|的气温|的空气|未来|今天|明天|后天|本周|这周|(?<!城)市")
 """What follows the name of a place."""
 
 PERSON_CUES: Final = _phrases(
     """
     employee|colleague|customer|client|user|named|name is|called|by|for|to|with|of|contact
-    患者|病人|学生|老师|医生|顾客|会员|乘客|嘉宾|作者|收件人|员工|同事|客户|用户|名叫|名为|叫|姓名是|姓名|名字是|联系人|给|找|约
+    患者|病人|学生|老师|医生|顾客|会员|乘客|嘉宾|作者|收件人|员工|同事|客户|用户|名叫|名为|叫|姓名是|姓名|名字是|联系人|给|向|为|找|约
     """
 )
 """What stands before the name of a person."""
 
 PLACE_WORDS: Final = _words(
     """
-    city town location place destination origin country region state area venue airport station address
-    城市 地点 位置 地区 国家 目的地 出发地 地址
+    city town district location place destination origin country region state area venue airport station address
+    城市 地点 位置 地区 国家 目的地 出发地 地址 区县
     """
 )
 """Words by which a parameter says that it takes a place."""
@@ -191,14 +196,15 @@ TOO_COMMON_NAMES: Final = _words(
 
 UNIT_WORDS: Final = {
     "minute": ("minutes", "minute", "mins", "min", "分钟"),
-    "hour": ("hours", "hour", "hrs", "小时"),
+    "hour": ("hours", "hour", "hrs", "个小时", "个钟头", "小时"),
     "second": ("seconds", "second", "secs", "秒"),
     "day": ("days", "day", "nights", "night", "天", "晚"),
     "week": ("weeks", "week", "周"),
     "month": ("months", "month", "个月"),
     "year": ("years", "year", "年"),
     "age": ("years old", "year old", "age", "岁"),
-    "person": ("people", "persons", "person", "guests", "attendees", "passengers", "adults", "个人", "人", "位", "名"),
+    "person": ("people", "persons", "person", "servings", "guests", "attendees", "passengers", "adults",
+               "人数", "个人", "人", "位", "名"),
     "seat": ("seats", "seat", "个座位", "座"),
     "percent": ("percent", "%", "％"),
     "money": ("dollars", "dollar", "yuan", "euros", "euro", "usd", "cny", "eur", "pounds sterling", "元", "块", "美元",
@@ -241,7 +247,9 @@ ORDERS: Final = _words(
 
 CLAUSE_VERBS: Final = _words(
     """
-    analyse analyze arrange call calculate compare compute confirm convert determine estimate evaluate explain
+    adjust attach connect decrease deploy detect differentiate dim discover divide download examine export extract hire
+    import increase install integrate multiply obtain pause raise rent resolve restart resume retrieve simplify solve
+    subtract analyse analyze arrange call calculate compare compute confirm convert determine estimate evaluate explain
     forecast generate give identify inform measure notify play plan predict provide recommend record remind
     report suggest summarize summarise translate use verify work
     """
@@ -257,7 +265,7 @@ CHINESE_NEGATIONS: Final = _phrases("不需要|不要|不用|不含|不|无需|�
 FLAG_FILLERS: Final = _words(
     """
     is has have with include included including enable enabled allow allowed should use want need needed
-    require required flag show be add apply whether if true false return do
+    require required flag show be add apply only whether if true false return do
     """
 )
 """Words in the name of a truth value that say nothing about what it is for."""

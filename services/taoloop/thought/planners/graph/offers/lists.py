@@ -64,7 +64,9 @@ def list_candidates(slot: Slot, view: RequestView, place: Place) -> Iterator[Can
         worded = list(_lists_of_words(slot, slot.item, view, place))
     yield from worded
     for run in runs:
-        if not any(_covers(run[0].mention, other.mention) for other in worded):
+        if not any(
+            _covers(run[0].mention, other.mention) or _covers(other.mention, run[0].mention) for other in worded
+        ):
             yield _as_list(slot, run, view.text)
 
 
@@ -76,6 +78,7 @@ def _lists_of_words(slot: Slot, item: Slot, view: RequestView, place: Place) -> 
     """Yield each list of plain words that stands after the slot's own words or after a word that opens a list."""
     for listing in word_lists(view.text[place[0] : place[1]], is_chinese=view.is_chinese):
         spans = [(place[0] + start, place[0] + end) for start, end in listing]
+        spans[0] = _without_label(spans[0], slot, view)
         mentions = [Mention(MentionKind.STATED, start, end, view.text[start:end]) for start, end in spans]
         before = keys(view.text[max(0, spans[0][0] - _NEAR) : spans[0][0]])
         after = keys(view.text[spans[-1][1] : spans[-1][1] + _NEAR // 2])
@@ -88,6 +91,13 @@ def _lists_of_words(slot: Slot, item: Slot, view: RequestView, place: Place) -> 
         ]
         if len(items) == len(mentions) and (shared > 0 or slot.is_required):
             yield _as_list(slot, items, view.text)
+
+
+def _without_label(span: Place, slot: Slot, view: RequestView) -> Place:
+    """Take the slot's own word off the head of a list's first item, as in `grades A, B and C`."""
+    first, _, rest = view.text[span[0] : span[1]].partition(" ")
+    is_label = bool(rest) and any(key in slot.own or key in slot.told for key in keys(first))
+    return (span[1] - len(rest), span[1]) if is_label else span
 
 
 def _runs(items: Sequence[Candidate], text: str) -> Iterator[list[Candidate]]:

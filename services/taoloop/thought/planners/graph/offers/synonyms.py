@@ -34,7 +34,7 @@ usd | us dollars | dollars | 美元
 eur | euros | euro | 欧元
 gbp | pounds sterling | british pounds | 英镑
 jpy | yen | 日元
-cny | rmb | yuan | 人民币
+cny | rmb | yuan | 人民币 | 元
 en | english | 英语 | 英文
 zh | chinese | mandarin | 中文 | 汉语
 fr | french | 法语

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from taoloop.plan.task import InputReason
-from taoloop.thought.planners.graph.chain import Missing
+from taoloop.thought.planners.graph.calls.model import Missing
 from taoloop.thought.planners.graph.decide import Block
 from taoloop.thought.planners.graph.index import ToolView
 
