@@ -13,7 +13,7 @@ from taoloop.core.settings import TelemetrySettings
 from taoloop.core.telemetry import Telemetry
 from taoloop.models.http_chat_model import HttpChatModel, ModelServer
 from taoloop.models.opening import open_chat_model
-from taoloop.models.ports import ChatMessage, ChatRequest, ModelFailed, ModelFailureKind, Role
+from taoloop.models.ports import ChatMessage, ChatRequest, JsonForm, ModelFailed, ModelFailureKind, Role
 from taoloop.models.profiles import ModelProfile, StructuredOutput
 from taoloop.models.readiness import facts
 from taoloop.models.readiness.gate import ReadyChatModel, Standing
@@ -22,7 +22,12 @@ from taoloop.models.readiness.probing import Probe
 from taoloop.models.settings import ChatModelSettings
 from tests.contract.live_models import LiveModel, PlayedLiveModel, VllmLiveModel
 
-LONG = ChatRequest(messages=(ChatMessage(Role.USER, "Count from one to ten thousand, in words."),), max_tokens=1500)
+LONG = ChatRequest(
+    messages=(ChatMessage(Role.USER, "Count from one thousand to ten thousand."),),
+    max_tokens=1500,
+    form=JsonForm("numbers", {"type": "array", "items": {"type": "integer", "minimum": 1000}, "minItems": 400}),
+)
+"""Takes a real engine a minute on its own; without the form a small model has said enough after a second."""
 SECONDS = 120.0
 """The engine shares two processors with whatever else runs."""
 

@@ -18,9 +18,11 @@ from taoloop.cli.commands import (
     models,
     plans,
     prompts,
+    queues,
     run,
     serve,
 )
+from taoloop.cli.commands.deciding import command as deciding
 from taoloop.cli.commands.evaluating.app import app as evaluate_app
 from taoloop.cli.commands.observing.app import app as observe_app
 from taoloop.cli.commands.tools.app import app as tools_app
@@ -48,6 +50,7 @@ app.command("runs")(run.runs)
 app.command("cancel")(run.cancel)
 app.command("gc")(gc.gc)
 app.command("health")(health.health)
+app.command("decisions")(deciding.decisions)
 app.add_typer(observe_app, name="observe")
 app.add_typer(tools_app, name="tools")
 app.add_typer(models.app, name="model")
@@ -55,6 +58,7 @@ app.add_typer(plans.app, name="plan")
 app.add_typer(prompts.app, name="prompt")
 app.add_typer(evaluate_app, name="evaluate")
 app.add_typer(effects.app, name="effects")
+app.add_typer(queues.app, name="queue")
 app.add_typer(approvals.app, name="approvals")
 
 

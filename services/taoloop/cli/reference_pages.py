@@ -9,6 +9,7 @@ from typing import Final
 
 from pydantic_settings import BaseSettings
 
+from taoloop.cli.commands.deciding.page import decision_points_page
 from taoloop.cli.deployables import settings_classes
 from taoloop.cli.settings import CliSettings, ModelCommandSettings
 from taoloop.core.errors import ConfigurationError, TaoError, error_classes
@@ -36,6 +37,9 @@ def pages() -> dict[Path, str]:
         Path("docs/errors.md"): errors_page(),
         Path("docs/configuration.md"): configuration_page(),
         Path(".env.example"): environment_example(),
+        Path("docs/decision-points.md"): decision_points_page(
+            _generated("cli/commands/deciding/points.py and the settings classes")
+        ),
     }
 
 

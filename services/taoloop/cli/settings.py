@@ -21,8 +21,9 @@ class CliSettings(ServiceSettings):
 
 
 class ModelCommandSettings(ServiceSettings):
-    """What the commands about models read; no service reads it yet."""
+    """What the commands about models read: the first model of a thought worker."""
 
     model: ChatModelSettings = Field(
-        default_factory=ChatModelSettings, description="The language model that `taoloop model probe` asks."
+        default_factory=ChatModelSettings,
+        description="The language model that `taoloop model probe` and `evaluate planning` ask.",
     )

@@ -19,6 +19,7 @@ from taoloop.loop.state import StepRecord
 from taoloop.loop.steps.dag import run_steps
 from taoloop.loop.steps.runner import StepRunner, StepServices
 from taoloop.loop.tool_directory import KnownTools, ToolDirectory
+from taoloop.plan.fingerprint import thought_fingerprint
 from taoloop.plan.model import ThoughtPlan
 from taoloop.plan.running import InputRequired, LimitReached, RunFinished, ThoughtMade
 from taoloop.plan.task import Limits, Outcome, Permissions
@@ -186,6 +187,7 @@ class RunDriver:
             output_schema=task.output_schema,
             seed=task.seed,
             tainted_context=state.is_tainted,
+            previous_thought_sha256="" if state.thought is None else thought_fingerprint(state.thought.outcome),
         )
 
     async def _stop_failed(self, failed: list[StepRecord]) -> None:

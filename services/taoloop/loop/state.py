@@ -28,7 +28,7 @@ from taoloop.plan.running import (
     ThoughtMade,
 )
 from taoloop.plan.task import Outcome, ProvidedInput, Task, Usage
-from taoloop.plan.thinking import Answer, CompletedStep
+from taoloop.plan.thinking import Answer, CompletedStep, ThinkResponse
 from taoloop.tools.signature import Trust
 
 
@@ -95,6 +95,7 @@ class RunState:
     iteration: int = 0
     thought_id: str = ""
     plan: ThoughtPlan | None = None
+    thought: ThinkResponse | None = None
     steps: dict[str, StepRecord] = field(default_factory=dict)
     inputs: tuple[ProvidedInput, ...] = ()
     question: InputRequired | None = None
@@ -209,16 +210,10 @@ class RunState:
         response = thought.response
         if response is None:
             return
-        self.iteration, self.thought_id = response.iteration, response.thought_id
+        self.iteration, self.thought_id, self.thought = response.iteration, response.thought_id, response
         self.plan = response.outcome if isinstance(response.outcome, ThoughtPlan) else None
         spent = response.usage or Usage()
-        self.usage = replace(
-            self.usage,
-            input_tokens=self.usage.input_tokens + spent.input_tokens,
-            output_tokens=self.usage.output_tokens + spent.output_tokens,
-            model_calls=self.usage.model_calls + spent.model_calls,
-            iterations=self.usage.iterations + 1,
-        )
+        self.usage = replace(self.usage.plus(spent), iterations=self.usage.iterations + 1)
         for step in self.plan.steps if self.plan is not None else ():
             self._record(step.step_id, step.tool).step = step
 

@@ -72,7 +72,7 @@ def _add_form(body: dict[str, JsonValue], form: JsonForm, profile: ModelProfile)
 
 def _worded(request: ChatRequest, profile: ModelProfile) -> tuple[ChatMessage, ...]:
     """Return the messages; to a server that takes no schema it is told in words, after all that may be cached."""
-    if request.form is None or profile.structured_output.is_enforced:
+    if request.form is None or request.form.is_told or profile.structured_output.is_enforced:
         return request.messages
     schema = dumps(dict(request.form.schema))
     words = f"Reply with one JSON object and nothing else. It must fit this JSON Schema: {schema}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from opentelemetry.trace import SpanKind
 
@@ -22,7 +22,7 @@ from taoloop.core.telemetry.names import (
     chat_span,
 )
 from taoloop.core.telemetry.tracing import mark_failed
-from taoloop.models.ports import ChatModel, ChatReply, ChatRequest, ModelFailed
+from taoloop.models.ports import ChatMessage, ChatModel, ChatReply, ChatRequest, ModelFailed
 from taoloop.models.profiles.model import ModelProfile
 
 REPLIED = "replied"
@@ -84,7 +84,7 @@ class MeteredChatModel:
         """Return a failure, rather than raise it: what leaves a span's block names the error by its class."""
         with self._tracing.span(chat_span(self.name), self._asked(request), kind=SpanKind.CLIENT) as span:
             if span.is_recording():
-                span.set_attribute(Attribute.PROMPT_SHA256, prompt_sha256(request))
+                span.set_attribute(Attribute.PROMPT_SHA256, prompt_sha256(request.messages))
             try:
                 reply = await self._model.complete(request, deadline)
             except ModelFailed as failed:
@@ -113,6 +113,7 @@ class MeteredChatModel:
             Attribute.REQUEST_MAX_TOKENS: min(request.max_tokens, profile.max_reply_tokens),
             Attribute.REQUEST_STREAM: profile.streams,
             Attribute.STEP_TYPE: self._purpose,
+            Attribute.STEP_INDEX: request.attempt,
         }
         if profile.takes_temperature:
             asked[Attribute.REQUEST_TEMPERATURE] = request.temperature
@@ -127,10 +128,13 @@ class MeteredChatModel:
         return f"MeteredChatModel({self._model!r})"
 
 
-def prompt_sha256(request: ChatRequest) -> str:
-    """Return the SHA-256 of a conversation: of each message's role, length in bytes, and content, `user 5 hello`."""
+def prompt_sha256(messages: Sequence[ChatMessage]) -> str:
+    """Return the SHA-256 of a conversation: of each message's role, length in bytes, and content, `user 5 hello`.
+
+    It says what exactly was asked, in a trace that must not hold the text.
+    """
     hasher = hashlib.sha256()
-    for message in request.messages:
+    for message in messages:
         content = message.content.encode("utf-8", "surrogatepass")
         hasher.update(b"%b %d " % (message.role.value.encode(), len(content)) + content)
     return hasher.hexdigest()

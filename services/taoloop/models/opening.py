@@ -24,6 +24,7 @@ from taoloop.models.settings import ChatModelSettings, ProbeMode
 
 if TYPE_CHECKING:
     from taoloop.models.http_chat_model import HttpChatModel
+    from taoloop.models.http_prompt_counter import HttpPromptCounter
 
 _SEED_BITS: Final = 31
 """Seeds fit into the signed 32 bits that every server takes."""
@@ -40,8 +41,8 @@ async def open_chat_model(
 ) -> AsyncIterator[ChatModel | None]:
     """Open the model of the settings, probed before traffic; None when none is set up.
 
-    A server that is away does not keep the process from starting: calls are refused at once, and it is probed until
-    it is there.
+    A server that is away does not keep the process from starting, and one that hangs for `probe_start_seconds` at
+    most, unless it is required: calls are refused at once, and it is probed until it is there.
 
     Args:
         settings: Where the model is and what it can do.
@@ -67,11 +68,28 @@ async def open_chat_model(
             purpose=purpose, probe_seconds=settings.probe_seconds, again_seconds=settings.probe_again_seconds
         )
         model = ReadyChatModel(seeded, http, probe, options, telemetry, clock)
-        report = await model.look()
-        if settings.probe is ProbeMode.REQUIRE and report is not None and report.mismatches:
-            raise _mismatched(settings, report)
+        if settings.probe is ProbeMode.REQUIRE:
+            report = await model.look()
+            if report is not None and report.mismatches:
+                raise _mismatched(settings, report)
         async with watched(model):
+            await model.first_look(settings.probe_start_seconds)
             yield model
+
+
+@asynccontextmanager
+async def open_prompt_counter(
+    settings: ChatModelSettings, profile: ModelProfile, clock: Clock
+) -> AsyncIterator[HttpPromptCounter | None]:
+    """Open the counter of a model's server; None where there is no server, or its profile says that it cannot count."""
+    if settings.url is None or not profile.counts_prompts:
+        yield None
+        return
+    from taoloop.models.http_prompt_counter import HttpPromptCounter
+
+    key = settings.api_key.get_secret_value()
+    async with HttpPromptCounter(settings.url, settings.model, key, profile, clock) as counter:
+        yield counter
 
 
 async def probe_chat_model(settings: ChatModelSettings, clock: Clock) -> ProbeReport:

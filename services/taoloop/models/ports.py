@@ -39,11 +39,13 @@ class JsonForm:
         schema: JSON Schema of the reply, an object.
         grammar: The same language in EBNF as xgrammar and llama.cpp read it, from `root ::=` on; empty for none. It
             goes to a server whose profile takes grammars, in place of the schema.
+        is_told: Whether the messages say the form already, so that a server that takes no schema needs none in words.
     """
 
     name: str
     schema: Mapping[str, JsonValue]
     grammar: str = ""
+    is_told: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +61,7 @@ class ChatRequest:
         stop: Texts at which the reply ends, themselves left out; a server without the parameter writes on.
         top_logprobs: How many likelihoods are wanted beside each token; 0 for none.
         form: The form of the reply; None for free text. The caller parses all the same: a server may ignore it.
+        attempt: How often this conversation has been asked, this time included; told in traces, never sent.
     """
 
     messages: tuple[ChatMessage, ...]
@@ -69,6 +72,7 @@ class ChatRequest:
     stop: tuple[str, ...] = ()
     top_logprobs: int = 0
     form: JsonForm | None = None
+    attempt: int = 1
 
 
 @dataclass(frozen=True, slots=True)

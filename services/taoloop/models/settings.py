@@ -51,7 +51,11 @@ class ChatModelSettings(SettingsGroup):
         default=ProbeMode.DEGRADE,
         description="Before traffic: `require` refuses to start on a mismatch, `degrade` does without, `off` believes.",
     )
-    probe_seconds: Seconds = Field(default=60.0, description="How long one probe may take, and so the start.")
+    probe_seconds: Seconds = Field(default=60.0, description="How long one probe may take.")
+    probe_start_seconds: Seconds = Field(
+        default=5.0,
+        description="How long the start waits for the first probe, which `require` waits for to its end.",
+    )
     probe_again_seconds: Seconds = Field(
         default=10.0, description="Pause before a server that is away or failed is probed again."
     )

@@ -110,6 +110,23 @@ class Usage:
     """Calls of tools."""
     iterations: int = 0
     """Thoughts."""
+    cached_input_tokens: int = 0
+    """Of the tokens that models read, those that their servers had read before; 0 where a server does not say."""
+    model_time_seconds: float | None = None
+    """Time spent in calls of a language model; None when none was made."""
+
+    def plus(self, other: Usage) -> Usage:
+        """Return what both consumed together."""
+        times = [one.model_time_seconds for one in (self, other) if one.model_time_seconds is not None]
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            model_calls=self.model_calls + other.model_calls,
+            tool_calls=self.tool_calls + other.tool_calls,
+            iterations=self.iterations + other.iterations,
+            cached_input_tokens=self.cached_input_tokens + other.cached_input_tokens,
+            model_time_seconds=sum(times) if times else None,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

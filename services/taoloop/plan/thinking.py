@@ -64,6 +64,8 @@ class ThinkRequest:
     """Seed for sampling; unset draws one, which the reply names."""
     tainted_context: bool = False
     """Whether untrusted text has entered the run."""
+    previous_thought_sha256: str = ""
+    """Fingerprint of the run's thought before this one, by which the same one again is refused as THOUGHT_STALLED."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +108,8 @@ class ThinkResponse:
     """How sure the planner is."""
     content_ref: str = ""
     """Reference to the recorded prompt and reply; empty when none is kept."""
+    seed: int = 0
+    """Seed that a language model sampled with, drawn or given; unset when none was asked, or it takes no seed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -135,7 +135,8 @@ class MockTools:
         """
         application = web.Application(client_max_size=_MAX_BODY_BYTES)
         application.router.add_route("*", "/{path:.*}", self._serve)
-        runner = web.AppRunner(application, access_log=None)
+        # A played latency of minutes is no reason to wait for them at the end.
+        runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
         await runner.setup()
         try:
             await web.TCPSite(runner, self._host, self._port).start()

@@ -26,7 +26,8 @@ class ThoughtFront:
         Raises:
             InvalidRequest: A turn holds marks that nobody sees. Spans count code points of the text that the caller
                 stores, so that the caller takes them out, as the loop does.
-            QueueFull: The queue takes no more.
+            QueueFull: The queue takes no more, of all or of this priority.
+            TenantQueueFull: The tenant has as many jobs in the queue as it may.
             DeadlineExceeded: No worker answered in time.
             BackendUnavailable: The queue does not answer.
             TaoError: What the worker raised, as it raised it.
@@ -38,7 +39,6 @@ class ThoughtFront:
             job_id=job_id_of(call.tenant, request),
             tenant=call.tenant,
             request=request,
-            expires_at=call.deadline.moment(),
             trace=trace,
         )
         reply = await self._queue.ask(job, call.deadline)

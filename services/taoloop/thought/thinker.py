@@ -1,160 +1,90 @@
-"""Makes thoughts: guards the catalogue, asks the planner, and lets no plan out that the check refuses."""
+"""Makes thoughts: guards the catalogue, runs the pipeline, and gives what leaves it an id, a span and a duration."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Protocol
 
+from taoloop.core.calls import DEFAULT_TENANT
 from taoloop.core.clock import Clock
+from taoloop.core.deadlines import Deadline
 from taoloop.core.errors import CatalogueMismatch
 from taoloop.core.ids import new_id
 from taoloop.core.telemetry import Telemetry, names
-from taoloop.plan.check import CheckContext, PlanLimits, check_plan
-from taoloop.plan.check_context import DEFAULT_LIMITS
-from taoloop.plan.model import Decision, DecisionKind, Reasoning, ThoughtPlan
-from taoloop.plan.task import Permissions, Usage
-from taoloop.plan.thinking import (
-    Answer,
-    Escalation,
-    NeedInput,
-    Refusal,
-    RefusalReason,
-    ThinkRequest,
-    ThinkResponse,
-)
-from taoloop.thought.plan_metering import count_too_large
+from taoloop.core.telemetry.tracing import AttributeValue
+from taoloop.plan.model import Reasoning, ThoughtPlan
+from taoloop.plan.thinking import Answer, Escalation, NeedInput, Refusal, ThinkRequest, ThinkResponse
+from taoloop.thought.pipeline.climbing import Outcome, Thought
+from taoloop.thought.pipeline.pipeline import Pipeline
 from taoloop.tools.catalogue import Catalogue
-
-Outcome = ThoughtPlan | Answer | NeedInput | Refusal | Escalation
-
-
-class PlannerReply(Protocol):
-    """What a planner says to one request."""
-
-    @property
-    def outcome(self) -> Outcome:
-        """Return what to do; a plan lacks its thought id and time."""
-        ...
-
-    @property
-    def decision(self) -> Decision:
-        """Return how sure the planner is."""
-        ...
-
-    @property
-    def reasoning(self) -> Reasoning:
-        """Return the auditable part."""
-        ...
-
-
-class Planner(Protocol):
-    """Decides on requests against one catalogue."""
-
-    @property
-    def name(self) -> str:
-        """Return name and version, such as `graph/1`."""
-        ...
-
-    def plan(self, request: ThinkRequest) -> PlannerReply:
-        """Decide on one request; every text gives a reply."""
-        ...
 
 
 class Thinker:
-    """Makes one thought after the other; safe to share between threads.
+    """Makes one thought after the other, or several at once.
 
     Args:
         catalogue: The tools that this process knows.
-        planner: Decides; made for the same catalogue.
+        pipeline: Decides; made for the same catalogue.
         clock: For thought ids, the time of a plan and the duration metric.
         telemetry: Gets one span and one duration per thought.
-        limits: How large a plan may be; the defaults when left out.
     """
 
-    def __init__(
-        self,
-        catalogue: Catalogue,
-        planner: Planner,
-        clock: Clock,
-        telemetry: Telemetry,
-        limits: PlanLimits = DEFAULT_LIMITS,
-    ) -> None:
+    def __init__(self, catalogue: Catalogue, pipeline: Pipeline, clock: Clock, telemetry: Telemetry) -> None:
         self._catalogue = catalogue
-        self._planner = planner
+        self._pipeline = pipeline
         self._clock = clock
         self._telemetry = telemetry
-        self._limits = limits
-        self._tools = {signature.name: signature for signature in catalogue.signatures()}
 
     def __repr__(self) -> str:
-        return f"<Thinker {self._planner.name} {self._catalogue!r}>"
+        return f"<Thinker {self._pipeline!r} {self._catalogue!r}>"
 
-    def think(self, request: ThinkRequest) -> ThinkResponse:
-        """Make one thought. The same request gives the same thought under another thought id.
+    async def think(self, request: ThinkRequest, deadline: Deadline, tenant: str = DEFAULT_TENANT) -> ThinkResponse:
+        """Make one thought. Without a language model the same request gives the same one under another thought id.
+
+        Args:
+            request: What is to be thought about.
+            deadline: When nobody waits for the thought any more.
+            tenant: Who asks, and pays for models.
 
         Raises:
             CatalogueMismatch: The run is pinned to another catalogue.
+            BudgetExhausted: See `Pipeline.think`.
         """
         if request.catalogue_digest not in {"", self._catalogue.digest}:
             raise CatalogueMismatch.of(request.catalogue_digest, self._catalogue.digest)
         thought_id = new_id(self._clock)
         started = self._clock.monotonic()
-        family = self._planner.name.partition("/")[0]
-        with self._telemetry.tracing.span(names.plan_span(family), self._attributes(request, thought_id)) as span:
-            reply = self._planner.plan(request)
-            outcome, decision = self._let_out(reply, request, thought_id)
-            attributes = {**_reasoning(reply.reasoning), names.Attribute.THOUGHT_OUTCOME: _word(outcome)}
-            if isinstance(outcome, ThoughtPlan):
-                attributes[names.Attribute.PLAN_STEPS] = len(outcome.steps)
-            span.set_attributes({str(key): value for key, value in attributes.items()})
+        first = _family(self._pipeline.name)
+        with self._telemetry.tracing.span(names.plan_span(first), self._attributes(request, thought_id)) as span:
+            thought = await self._pipeline.think(request, deadline, tenant)
+            family = _family(thought.planner)
+            if family != first:
+                span.update_name(names.plan_span(family))
+            told = {str(key): value for key, value in _told(thought).items() if value is not None}
+            span.set_attributes(told)
         duration = self._telemetry.metrics.histogram(names.THOUGHT_DURATION)
-        duration.labels(planner=family, outcome=_word(outcome)).observe(self._clock.monotonic() - started)
+        duration.labels(planner=family, outcome=_word(thought.outcome)).observe(self._clock.monotonic() - started)
+        return self._response(thought, request, thought_id)
+
+    def _response(self, thought: Thought, request: ThinkRequest, thought_id: str) -> ThinkResponse:
+        usage = replace(thought.usage, iterations=1)
+        outcome = thought.outcome
+        if isinstance(outcome, ThoughtPlan):
+            outcome = replace(outcome, thought_id=thought_id, created_at=self._clock.now(), usage=usage)
         return ThinkResponse(
             outcome=outcome,
             thought_id=thought_id,
             run_id=request.run_id,
             iteration=request.iteration,
-            usage=Usage(iterations=1),
-            planner=self._planner.name,
-            decision=decision,
+            usage=usage,
+            planner=thought.planner,
+            decision=thought.decision,
+            seed=thought.seed,
         )
 
-    def _let_out(self, reply: PlannerReply, request: ThinkRequest, thought_id: str) -> tuple[Outcome, Decision]:
-        """Return the outcome; a plan that the check refuses becomes a refusal with the check's faults."""
-        plan = reply.outcome
-        if not isinstance(plan, ThoughtPlan):
-            return plan, reply.decision
-        verdict = check_plan(plan, self._context(request))
-        count_too_large(verdict.faults, self._telemetry.metrics)
-        if verdict.is_valid:
-            stamped = replace(plan, thought_id=thought_id, created_at=self._clock.now(), usage=Usage(iterations=1))
-            return stamped, reply.decision
-        refusal = Refusal(
-            reason=RefusalReason.PLAN_FAILED,
-            message="The planner made no plan that passes the check.",
-            faults=verdict.faults,
-        )
-        return refusal, replace(reply.decision, kind=DecisionKind.NONE)
-
-    def _context(self, request: ThinkRequest) -> CheckContext:
-        return CheckContext(
-            tools=self._tools,
-            catalogue_digest=self._catalogue.digest,
-            permissions=request.permissions or Permissions(),
-            availability=request.availability,
-            turns=request.turns,
-            state=request.state,
-            completed=request.completed,
-            inputs=request.inputs,
-            limits=self._limits,
-            tainted_context=request.tainted_context,
-        )
-
-    def _attributes(self, request: ThinkRequest, thought_id: str) -> dict[names.Attribute, str | int]:
+    def _attributes(self, request: ThinkRequest, thought_id: str) -> dict[names.Attribute, AttributeValue]:
         return {
             names.Attribute.OPERATION_NAME: names.Operation.PLAN,
             names.Attribute.THOUGHT_ID: thought_id,
-            names.Attribute.THOUGHT_PLANNER: self._planner.name,
             names.Attribute.RUN_ID: request.run_id,
             names.Attribute.RUN_ITERATION: request.iteration,
             names.Attribute.CATALOGUE_DIGEST: self._catalogue.digest,
@@ -174,7 +104,27 @@ def _word(outcome: Outcome) -> str:
     return _OUTCOME_WORDS[type(outcome)]
 
 
-def _reasoning(reasoning: Reasoning) -> dict[names.Attribute, str | int | tuple[str, ...]]:
+def _family(planner: str) -> str:
+    return planner.partition("/")[0]
+
+
+def _told(thought: Thought) -> dict[names.Attribute, AttributeValue]:
+    """Return what the span of a thought says about it; what a model did not say is left out."""
+    usage, is_asked = thought.usage, bool(thought.usage.model_calls)
+    return {
+        **_reasoning(thought.reasoning),
+        names.Attribute.THOUGHT_PLANNER: thought.planner,
+        names.Attribute.THOUGHT_OUTCOME: _word(thought.outcome),
+        names.Attribute.PLAN_STEPS: len(thought.outcome.steps) if isinstance(thought.outcome, ThoughtPlan) else None,
+        names.Attribute.REQUEST_MODEL: thought.model or None,
+        names.Attribute.REQUEST_SEED: thought.seed or None,
+        names.Attribute.INPUT_TOKENS: usage.input_tokens if is_asked else None,
+        names.Attribute.CACHED_INPUT_TOKENS: usage.cached_input_tokens if is_asked else None,
+        names.Attribute.OUTPUT_TOKENS: usage.output_tokens if is_asked else None,
+    }
+
+
+def _reasoning(reasoning: Reasoning) -> dict[names.Attribute, AttributeValue]:
     return {
         names.Attribute.REASONING_KNOWN: reasoning.known,
         names.Attribute.REASONING_GAP: reasoning.gap,

@@ -94,7 +94,7 @@ async def test_a_live_call_becomes_a_redacted_sample_that_the_check_accepts(root
     (root / "tools" / "look_up.yaml").write_text(json.dumps(write_again))
     code, out, _ = await command("tools", "check", str(root))
     assert code == 0, out
-    assert "1 samples" in out
+    assert "1 sample," in out
     code, out, _ = await record(root, url, "K-90001", "--json")
     shown = json.loads(out)
     assert (code, shown["to_do"], Path(shown["sample"]).name) == (0, "", "recorded-2.json")

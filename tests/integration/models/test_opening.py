@@ -121,6 +121,18 @@ async def test_a_server_that_hangs_holds_up_the_start_no_longer_than_its_probe()
         assert failed.value.kind is ModelFailureKind.NOT_READY
 
 
+async def test_a_server_that_hangs_holds_up_the_start_only_a_little_and_is_used_once_it_has_answered() -> None:
+    served = ServedModel(names=("small",), delay_seconds=0.3)
+    async with (
+        ChatServer([HI], served) as server,
+        opened(settings_for(server.url, probe_start_seconds=0.05)) as (model, _),
+    ):
+        with pytest.raises(ModelFailed) as failed:
+            await ask(model)
+        assert failed.value.kind is ModelFailureKind.NOT_READY
+        assert await _once_ready(model) == "hi"
+
+
 async def test_a_profile_with_faults_is_told_before_anything_is_asked(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text("kind: ModelProfile\n", encoding="utf-8")

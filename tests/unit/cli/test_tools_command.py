@@ -41,6 +41,24 @@ spec:
 """
 
 
+HITS = "{price: {type: number}, weight: {type: string}, hits: {type: array, items: {type: object}}}"
+OBSERVE = """\
+  success: {"===": [{"var": status_code}, 200]}
+  breaker: {preset: strict}
+  errors: [{when: {"===": [{"var": status_code}, 404]}, code: NOT_FOUND}]
+  observe:
+    min_score: {field: /hits/*/score, min: 0.6, take: best}
+    pick: [/price, /hits]
+    normalise: [{field: /weight, as: unit, to_unit: kg}]
+    rules: [{id: dear, severity: soft, when: {"<": [{"var": data.price}, 90]}}]
+    known: {/price: [10, 20]}
+    weight: 0.5
+    redact: [phone, {field: /price}, {name: shelf, pattern: "S-[0-9]{4}"}]
+    projections: {cost: {when: what it costs, expose: [/price]}}
+    expose: [/price]
+"""
+
+
 @pytest.fixture
 def catalogue(tmp_path: Path) -> Path:
     """A catalogue of one tool."""
@@ -53,7 +71,7 @@ def catalogue(tmp_path: Path) -> Path:
 def test_a_good_catalogue_is_exit_code_0_with_a_summary(catalogue: Path, invoke: Invoke) -> None:
     done = invoke("tools", "check", str(catalogue))
     assert done.code == 0, done.out
-    assert "1 tools, 0 samples, 0 findings, digest " in done.out
+    assert "1 tool, 0 samples, 0 findings, digest " in done.out
 
 
 def test_a_tool_without_a_sample_is_named_and_refused_where_samples_are_required(
@@ -90,6 +108,38 @@ def test_show_tells_the_time_limit_that_is_in_effect(catalogue: Path, invoke: In
     shown = json.loads(invoke("tools", "show", "find_book", "--catalogue", str(catalogue), "--json").out)
     assert shown["timeout_seconds"] == 1.5
     assert shown["output_schema"]["required"] == ["price"]
+
+
+def test_show_tells_every_part_of_the_contract_that_judges_and_bounds_a_call(catalogue: Path, invoke: Invoke) -> None:
+    path = catalogue / "tools" / "find_book.yaml"
+    path.write_text(TOOL.replace("{price: {type: number}}", HITS) + OBSERVE, encoding="utf-8")
+    shown = json.loads(invoke("tools", "show", "find_book", "--catalogue", str(catalogue), "--json").out)
+    assert shown["success"] == {"===": [{"var": "status_code"}, 200]}
+    assert shown["min_score"] == {"field": "/hits/*/score", "min": 0.6, "take": "best"}
+    assert shown["pick"] == ["/price", "/hits"]
+    assert shown["normalise"] == [{"field": "/weight", "to": "/weight", "as": "unit", "to_unit": "kg"}]
+    assert shown["rules"] == [{"id": "dear", "severity": "soft", "when": {"<": [{"var": "data.price"}, 90]}}]
+    assert shown["known"] == {"/price": [10, 20]}
+    assert shown["redact"] == ["phone", {"field": "/price"}, {"name": "shelf", "pattern": "S-[0-9]{4}"}]
+    assert shown["projections"] == {"cost": {"when": "what it costs", "expose": ["/price"]}}
+    assert (shown["weight"], shown["exposed"]) == (0.5, ["/price"])
+    assert shown["breaker"] == {"failures": 3, "open_for_seconds": 60, "half_open_calls": 1}
+    assert shown["errors"] == [
+        {"when": {"===": [{"var": "status_code"}, 404]}, "code": "NOT_FOUND", "retriable": False}
+    ]
+    assert "\nmin_score: " in invoke("tools", "show", "find_book", "--catalogue", str(catalogue)).out
+
+
+def test_show_tells_the_defaults_of_what_a_contract_leaves_out(catalogue: Path, invoke: Invoke) -> None:
+    shown = json.loads(invoke("tools", "show", "find_book", "--catalogue", str(catalogue), "--json").out)
+    assert (shown["retry"]["attempts"], shown["retry"]["backoff_seconds"]) == (2, 0.2)
+    assert (shown["pick"], shown["exposed"]) == (["everything"], ["everything"])
+    unset = ("success", "max_latency_seconds", "min_score", "breaker", "limiter", "cache", "fallback", "approval")
+    assert [shown[name] for name in unset] == [None] * len(unset)
+    path = catalogue / "tools" / "find_book.yaml"
+    path.write_text(TOOL.replace("effect: read", "effect: write"), encoding="utf-8")
+    shown = json.loads(invoke("tools", "show", "find_book", "--catalogue", str(catalogue), "--json").out)
+    assert shown["retry"]["attempts"] == 1
 
 
 def test_an_unknown_tool_is_told_with_what_is_near(catalogue: Path, invoke: Invoke) -> None:
@@ -153,7 +203,7 @@ def sampled(catalogue: Path) -> Path:
 def test_samples_are_counted_and_a_failure_that_is_stated_is_no_finding(sampled: Path, invoke: Invoke) -> None:
     done = invoke("tools", "check", str(sampled))
     assert done.code == 0, done.out
-    assert "1 tools, 2 samples, 0 findings, digest " in done.out
+    assert "1 tool, 2 samples, 0 findings, digest " in done.out
 
 
 def test_a_sample_that_drifts_is_told_with_line_rule_values_and_remedy(sampled: Path, invoke: Invoke) -> None:
@@ -164,7 +214,7 @@ def test_a_sample_that_drifts_is_told_with_line_rule_values_and_remedy(sampled: 
     assert f"{path}:10:" in done.out
     assert "costs_something" in done.out
     assert 'actual: {"body.price":0}' in done.out
-    assert "1 tools, 3 samples, 1 findings (1 errors, 0 warnings)" in done.out
+    assert "1 tool, 3 samples, 1 finding (1 error, 0 warnings)" in done.out
     finding, summary = map(json.loads, invoke("tools", "check", str(sampled), "--json").out.splitlines())
     assert finding["pointer"] == "/response/body/price"
     assert (finding["tool"], finding["rule"], finding["actual"]) == ("find_book", "costs_something", {"body.price": 0})
@@ -178,7 +228,7 @@ def test_samples_of_good_contracts_are_judged_beside_a_broken_one(sampled: Path,
     (sampled / "tools" / "other.yaml").write_text(broken, encoding="utf-8")
     write_sample(sampled, "drift", {"price": "free"})
     done = invoke("tools", "check", str(sampled))
-    assert "1 tools, 3 samples, 2 findings (2 errors" in done.out
+    assert "1 tool, 3 samples, 2 findings (2 errors" in done.out
     assert "/response/body/price" in done.out
 
 

@@ -33,6 +33,7 @@ from taoloop.loop.runs import Runs
 from taoloop.loop.steps.runner import StepServices
 from taoloop.loop.tool_directory import ToolDirectory
 from taoloop.plan.acting import ExecuteRequest
+from taoloop.plan.fingerprint import thought_fingerprint
 from taoloop.plan.model import PlanStep, ThoughtPlan
 from taoloop.plan.running import CancelRunRequest, ListRunsRequest, ProvideInputRequest, RunEvent, RunFinished
 from taoloop.plan.task import InputField, Outcome, ProvidedInput, Role, Task, Turn
@@ -83,7 +84,9 @@ class Host:
         action: ScriptedAction,
         telemetry: Telemetry,
         exporter: InMemorySpanExporter,
+        thought: ScriptedThought,
     ) -> None:
+        self.thought = thought
         self.exporter = exporter
         self.runs = runs
         self.log = log
@@ -104,15 +107,16 @@ async def host(
     telemetry = Telemetry.build(TelemetrySettings(), "test", exporter=exporter)
     action = action or ScriptedAction({"find": {"n": 1}})
     log = log or InMemoryRunLog()
+    thought = ScriptedThought(*thoughts)
     services = DriverServices(
-        thought=ScriptedThought(*thoughts),
+        thought=thought,
         steps=StepServices(action=action, observation=ScriptedObservation(), clock=CLOCK),
         directory=ToolDirectory(action, CLOCK, 60.0),
         clock=CLOCK,
     )
     async with RunHost(services, log, CONFIG, telemetry, CLOCK) as run_host:
         runs = Runs(run_host, log, action, CONFIG.limits, CLOCK)
-        yield Host(runs, log, action, telemetry, exporter)
+        yield Host(runs, log, action, telemetry, exporter, thought)
 
 
 def call(seconds: float = 5.0, tenant: str = "acme") -> CallContext:
@@ -223,6 +227,18 @@ async def test_a_question_is_answered_and_the_run_goes_on() -> None:
     assert rest[0].sequence == asked[-1].sequence + 1
     assert repeated.run_id == reply.run_id
     assert len(here.action.requests) == 1
+
+
+async def test_a_thought_is_told_what_the_one_before_came_to() -> None:
+    async with host(ASK, PLAN) as here:
+        asked = await events_of(here)
+        given = ProvidedInput(input_id=INPUT_ID, values={"id": "A1"})
+        reply = await here.runs.provide_input(ProvideInputRequest(run_id=asked[0].run_id, input=given), call())
+        assert [event async for event in here.runs.watch(reply.run_id, reply.next_sequence, call())]
+
+    first, second = here.thought.requests
+    assert first.previous_thought_sha256 == ""
+    assert second.previous_thought_sha256 == thought_fingerprint(ASK.outcome)
 
 
 async def test_a_run_that_goes_on_does_so_in_a_trace_of_its_own_that_links_to_the_first() -> None:

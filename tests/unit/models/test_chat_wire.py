@@ -72,6 +72,12 @@ def test_other_servers_are_told_the_schema_in_words_after_all_that_may_be_cached
     assert last["content"].endswith('{"type":"object"}')
 
 
+def test_a_form_that_the_messages_tell_is_not_told_again() -> None:
+    told = replace(REQUEST, form=replace(FORM, is_told=True))
+    assert body(replace(EVERYTHING, structured_output=StructuredOutput.NONE), told)["messages"][-1]["content"] == "你好"
+    assert "response_format" in body(EVERYTHING, told)
+
+
 def test_free_text_names_no_form() -> None:
     sent = body(EVERYTHING, replace(REQUEST, form=None))
     assert {"response_format", "structured_outputs"}.isdisjoint(sent)

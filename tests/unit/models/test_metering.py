@@ -78,7 +78,8 @@ async def test_a_call_is_a_span_with_what_was_asked_and_what_came() -> None:
         "gen_ai.usage.output_tokens": 20,
         "gen_ai.usage.reasoning.output_tokens": 5,
         "taoloop.step.type": "planner",
-        "taoloop.prompt.sha256": prompt_sha256(REQUEST),
+        "taoloop.step.index": 1,
+        "taoloop.prompt.sha256": prompt_sha256(REQUEST.messages),
     }
 
 
@@ -141,7 +142,7 @@ async def test_no_word_of_prompt_or_reply_is_told() -> None:
 
 def test_the_hash_of_a_prompt_tells_roles_and_borders_apart() -> None:
     def hashed(*messages: ChatMessage) -> str:
-        return prompt_sha256(ChatRequest(messages=messages, max_tokens=1))
+        return prompt_sha256(messages)
 
     hashes = {
         hashed(ChatMessage(Role.USER, "ab")),

@@ -322,6 +322,7 @@ steps = st.builds(
     optional=st.booleans(), timeout_seconds=st.none() | st.sampled_from([0.5, 3.0]),
     projection=st.sampled_from(["", "is_vip"]),
 )  # fmt: skip
+usages = st.builds(Usage, input_tokens=st.integers(0, 10**6), model_time_seconds=st.none() | st.floats(0, 86_400))
 plans = st.builds(
     ThoughtPlan,
     version=st.just("1.0"), thought_id=words, run_id=words, iteration=st.integers(0, 9),
@@ -330,13 +331,20 @@ plans = st.builds(
     steps=st.lists(steps, max_size=3).map(tuple), state_snapshot=st.just(ABSENT) | values,
     final_output_schema=st.just(ABSENT) | values, tainted_context=st.booleans(),
     decision=st.none() | st.builds(Decision, kind=st.sampled_from(DecisionKind), fit=st.floats(0, 1)),
-    model=words, usage=st.none() | st.builds(Usage, input_tokens=st.integers(0, 10**6)), content_ref=words,
+    model=words, usage=st.none() | usages, content_ref=words,
 )  # fmt: skip
 
 
 @given(plans)
 def test_plan_survives_its_json_text(plan: ThoughtPlan) -> None:
     assert plan_from_text(dumps(plan_to_json(plan))) == plan
+
+
+@pytest.mark.parametrize("seconds", [-1, 86_401])
+def test_a_time_beyond_a_day_is_no_models(seconds: int) -> None:
+    with pytest.raises(PlanFormInvalid) as invalid:
+        plan_from_json({"steps": [], "usage": {"model_time_seconds": seconds}})
+    assert [fault.field for fault in invalid.value.faults] == ["/usage/model_time_seconds"]
 
 
 def test_exact_decimals_are_part_of_the_property() -> None:

@@ -16,7 +16,7 @@ from taoloop.thought.front import ThoughtFront
 
 async def test_a_conversation_with_marks_that_nobody_sees_is_refused_before_the_queue() -> None:
     clock = FakeClock()
-    queue = InMemoryJobQueue(max_jobs=1, clock=clock)
+    queue = InMemoryJobQueue(clock)
     turns = (Turn(role=Role.USER, text="fine"), Turn(role=Role.USER, text="A\u200b-17\u202e"))
     call = CallContext(tenant="t", deadline=Deadline.after(1.0, clock))
 
@@ -25,4 +25,4 @@ async def test_a_conversation_with_marks_that_nobody_sees_is_refused_before_the_
 
     assert [violation.field for violation in caught.value.violations] == ["turns[1].text"]
     assert "1 zero_width, 1 bidirectional" in str(caught.value)
-    assert await queue.length() == 0
+    assert (await queue.state()).length == 0

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from taoloop.core.deadlines import Deadline
 from taoloop.core.errors import CatalogueMismatch
 from taoloop.core.faults import FaultCode
 from taoloop.core.ids import is_id
@@ -14,11 +15,15 @@ from taoloop.core.settings import TelemetrySettings
 from taoloop.core.telemetry import Telemetry
 from taoloop.plan.check_context import PlanLimits
 from taoloop.plan.model import Binding, Decision, DecisionKind, PlanStep, QuerySpan, Reasoning, ThoughtPlan
-from taoloop.plan.task import Role, ToolAvailability, Turn
-from taoloop.plan.thinking import NeedInput, Refusal, RefusalReason, ThinkRequest
+from taoloop.plan.task import Role, ToolAvailability, Turn, Usage
+from taoloop.plan.thinking import NeedInput, Refusal, RefusalReason, ThinkRequest, ThinkResponse
 from taoloop.testing.clock import FakeClock
-from taoloop.thought.planners.graph import GraphPlanner
-from taoloop.thought.thinker import Outcome, Thinker
+from taoloop.thought.pipeline.climbing import Outcome, Thought
+from taoloop.thought.pipeline.pipeline import Pipeline, PipelineRules
+from taoloop.thought.pipeline.ports import GraphRunner, InThread
+from taoloop.thought.pipeline.stages import Stages
+from taoloop.thought.planners.graph import GraphPlanner, PlannerReply
+from taoloop.thought.thinker import Thinker
 from taoloop.tools.catalogue import Catalogue
 from taoloop.tools.signature import ToolSignature
 
@@ -46,8 +51,8 @@ class ScriptedPlanner:
         default_factory=lambda: Reasoning(known=("a",), gap=("b",), tool="t", why="w", expected="e")
     )
 
-    def plan(self, request: ThinkRequest) -> ScriptedPlanner:
-        return self
+    async def plan(self, _request: ThinkRequest) -> PlannerReply:
+        return PlannerReply(self.outcome, self.decision, self.reasoning, 0.9)
 
 
 def _plan(tool: str = "open_hours_of_locker") -> ThoughtPlan:
@@ -71,14 +76,25 @@ def telemetry(exporter: InMemorySpanExporter) -> Telemetry:
     return Telemetry.build(TelemetrySettings(), "taoloop-test", exporter=exporter)
 
 
-def _thinker(outcome: Outcome, telemetry: Telemetry) -> Thinker:
-    return Thinker(CATALOGUE, ScriptedPlanner(outcome), FakeClock(), telemetry)
+async def _think(thinker: Thinker, request: ThinkRequest | None = None) -> ThinkResponse:
+    return await thinker.think(request or _request(), Deadline.after(5.0, FakeClock()))
 
 
-def test_a_plan_that_passes_is_let_out_with_its_thought_id_and_time(telemetry: Telemetry) -> None:
+def _thinker(outcome: Outcome, telemetry: Telemetry, clock: FakeClock | None = None) -> Thinker:
+    return _around(ScriptedPlanner(outcome), telemetry, clock or FakeClock())
+
+
+def _around(
+    planner: GraphRunner, telemetry: Telemetry, clock: FakeClock, rules: PipelineRules | None = None
+) -> Thinker:
+    pipeline = Pipeline(CATALOGUE, planner, Stages(telemetry, clock), rules=rules)
+    return Thinker(CATALOGUE, pipeline, clock, telemetry)
+
+
+async def test_a_plan_that_passes_is_let_out_with_its_thought_id_and_time(telemetry: Telemetry) -> None:
     clock = FakeClock()
-    thinker = Thinker(CATALOGUE, ScriptedPlanner(_plan()), clock, telemetry)
-    response = thinker.think(_request())
+    thinker = _thinker(_plan(), telemetry, clock)
+    response = await _think(thinker)
     assert isinstance(response.outcome, ThoughtPlan)
     assert is_id(response.thought_id)
     assert response.outcome.thought_id == response.thought_id
@@ -89,10 +105,10 @@ def test_a_plan_that_passes_is_let_out_with_its_thought_id_and_time(telemetry: T
     assert response.usage.iterations == 1
 
 
-def test_a_plan_with_faults_becomes_a_refusal_with_all_of_them(telemetry: Telemetry) -> None:
+async def test_a_plan_with_faults_becomes_a_refusal_with_all_of_them(telemetry: Telemetry) -> None:
     bad = _plan("no_such_tool")
     bad = replace(bad, steps=(replace(bad.steps[0], depends_on=("1.t9",)),))
-    response = _thinker(bad, telemetry).think(_request())
+    response = await _think(_thinker(bad, telemetry))
     assert isinstance(response.outcome, Refusal)
     assert response.outcome.reason is RefusalReason.PLAN_FAILED
     assert {fault.code for fault in response.outcome.faults} == {FaultCode.UNKNOWN_TOOL, FaultCode.UNKNOWN_DEPENDENCY}
@@ -100,40 +116,46 @@ def test_a_plan_with_faults_becomes_a_refusal_with_all_of_them(telemetry: Teleme
     assert response.decision.kind is DecisionKind.NONE
 
 
-def test_a_plan_above_the_configured_size_is_held_back_and_counted(telemetry: Telemetry) -> None:
+async def test_a_plan_above_the_configured_size_is_held_back_and_counted(telemetry: Telemetry) -> None:
     two = replace(_plan(), steps=tuple(replace(_plan().steps[0], step_id=step_id) for step_id in ("1.t1", "1.t2")))
-    thinker = Thinker(CATALOGUE, ScriptedPlanner(two), FakeClock(), telemetry, PlanLimits(max_steps=1))
-    outcome = thinker.think(_request()).outcome
+    rules = PipelineRules(limits=PlanLimits(max_steps=1))
+    thinker = _around(ScriptedPlanner(two), telemetry, FakeClock(), rules)
+    outcome = (await _think(thinker)).outcome
     assert isinstance(outcome, Refusal)
     assert [fault.code for fault in outcome.faults] == [FaultCode.PLAN_TOO_LARGE]
     assert "taoloop_plan_too_large_total 1.0" in telemetry.metrics.exposition()
 
 
-def test_a_plan_for_a_tool_that_cannot_be_called_is_held_back(telemetry: Telemetry) -> None:
+async def test_a_plan_for_a_tool_that_cannot_be_called_is_held_back(telemetry: Telemetry) -> None:
     away = ToolAvailability(tool="open_hours_of_locker", available=False)
-    response = _thinker(_plan(), telemetry).think(replace(_request(), availability=(away,)))
+    response = await _think(_thinker(_plan(), telemetry), replace(_request(), availability=(away,)))
     assert isinstance(response.outcome, Refusal)
     assert [fault.code for fault in response.outcome.faults] == [FaultCode.TOOL_UNAVAILABLE]
 
 
-def test_another_outcome_goes_out_as_it_is(telemetry: Telemetry) -> None:
+async def test_another_outcome_goes_out_as_it_is(telemetry: Telemetry) -> None:
     asked = NeedInput(input_id="f" * 32)
-    assert _thinker(asked, telemetry).think(_request()).outcome is asked
+    assert (await _think(_thinker(asked, telemetry))).outcome is asked
 
 
-def test_another_catalogue_is_an_error_and_no_thought(telemetry: Telemetry, exporter: InMemorySpanExporter) -> None:
+async def test_another_catalogue_is_an_error_and_no_thought(
+    telemetry: Telemetry, exporter: InMemorySpanExporter
+) -> None:
     thinker = _thinker(_plan(), telemetry)
     with pytest.raises(CatalogueMismatch) as caught:
-        thinker.think(replace(_request(), catalogue_digest="0" * 64))
+        await _think(thinker, replace(_request(), catalogue_digest="0" * 64))
     assert caught.value.reason == "CATALOGUE_MISMATCH"
     assert exporter.get_finished_spans() == ()
-    assert thinker.think(replace(_request(), catalogue_digest=CATALOGUE.digest)).outcome is not None
+    assert (await _think(thinker, replace(_request(), catalogue_digest=CATALOGUE.digest))).outcome is not None
 
 
-def test_the_span_carries_the_thought_and_its_reasoning(telemetry: Telemetry, exporter: InMemorySpanExporter) -> None:
-    response = _thinker(_plan(), telemetry).think(_request())
-    (span,) = exporter.get_finished_spans()
-    assert span.name == "plan scripted"
+async def test_the_span_carries_the_thought_and_its_reasoning(
+    telemetry: Telemetry, exporter: InMemorySpanExporter
+) -> None:
+    response = await _think(_thinker(_plan(), telemetry))
+    stages = [span.name for span in exporter.get_finished_spans()]
+    assert stages == ["thought graph", "thought check", "plan scripted"]
+    span = exporter.get_finished_spans()[-1]
     attributes = dict(span.attributes or {})
     assert attributes["gen_ai.operation.name"] == "plan"
     assert attributes["taoloop.thought.id"] == response.thought_id
@@ -145,16 +167,59 @@ def test_the_span_carries_the_thought_and_its_reasoning(telemetry: Telemetry, ex
     assert TEXT not in str(attributes)
 
 
-def test_each_thought_is_counted_by_planner_and_outcome(telemetry: Telemetry) -> None:
-    _thinker(_plan(), telemetry).think(_request())
+async def test_each_thought_is_counted_by_planner_and_outcome(telemetry: Telemetry) -> None:
+    await _think(_thinker(_plan(), telemetry))
     line = 'taoloop_thought_duration_seconds_count{outcome="plan",planner="scripted"} 1.0'
     assert line in telemetry.metrics.exposition()
 
 
-def test_the_graph_planner_thinks_through_it(telemetry: Telemetry) -> None:
-    thinker = Thinker(CATALOGUE, GraphPlanner(CATALOGUE), FakeClock(), telemetry)
-    assert isinstance(thinker.think(_request()).outcome, ThoughtPlan)
-    silent = thinker.think(_request("  ")).outcome
+async def test_the_graph_planner_thinks_through_it(telemetry: Telemetry) -> None:
+    thinker = _around(InThread(GraphPlanner(CATALOGUE)), telemetry, FakeClock())
+    assert isinstance((await _think(thinker)).outcome, ThoughtPlan)
+    silent = (await _think(thinker, _request("  "))).outcome
     assert isinstance(silent, Refusal)
     assert silent.reason is RefusalReason.MISSING_USER_QUERY
     assert "graph/1" in repr(thinker)
+
+
+async def test_a_model_is_named_with_its_seed_and_what_it_took(
+    telemetry: Telemetry, exporter: InMemorySpanExporter
+) -> None:
+    usage = Usage(model_calls=1, input_tokens=90, output_tokens=9, cached_input_tokens=60, model_time_seconds=0.5)
+    thought = Thought(
+        outcome=_plan(),
+        decision=Decision(kind=DecisionKind.PLAN),
+        reasoning=Reasoning(why="w"),
+        planner="model/v1",
+        model="small",
+        usage=usage,
+        seed=4711,
+    )
+
+    response = await _think(Thinker(CATALOGUE, Decided(thought), FakeClock(), telemetry))
+
+    assert isinstance(response.outcome, ThoughtPlan)
+    assert response.usage == response.outcome.usage == replace(usage, iterations=1)
+    assert (response.seed, response.planner) == (4711, "model/v1")
+    (span,) = exporter.get_finished_spans()
+    assert span.name == "plan model"
+    told = dict(span.attributes or {})
+    assert (told["gen_ai.request.model"], told["gen_ai.request.seed"]) == ("small", 4711)
+    assert (told["gen_ai.usage.input_tokens"], told["gen_ai.usage.output_tokens"]) == (90, 9)
+    assert told["gen_ai.usage.cache_read.input_tokens"] == 60
+    line = 'taoloop_thought_duration_seconds_count{outcome="plan",planner="model"} 1.0'
+    assert line in telemetry.metrics.exposition()
+
+
+class Decided(Pipeline):
+    """A pipeline that has come to its thought."""
+
+    def __init__(self, thought: Thought) -> None:
+        self._thought = thought
+
+    @property
+    def name(self) -> str:
+        return "graph/1"
+
+    async def think(self, request: ThinkRequest, deadline: Deadline, tenant: str = "default") -> Thought:
+        return self._thought

@@ -49,10 +49,10 @@ _TREE: dict[str, Any] = {
 )
 def test_public_cases_of_values(case: str, schema: Any, value: Any, is_valid: bool) -> None:
     compiled = CompiledSchema.compile(schema)
-    started = time.perf_counter()
+    started = time.process_time()
     assert compiled.is_valid(value) is is_valid, case
     assert bool(compiled.violations(value)) is not is_valid
-    assert time.perf_counter() - started < 0.2
+    assert time.process_time() - started < 0.2
 
 
 @pytest.mark.parametrize(
@@ -86,11 +86,11 @@ def test_public_cases_of_values(case: str, schema: Any, value: Any, is_valid: bo
     ],
 )
 def test_unsafe_schemas_are_refused_at_registration(case: str, schema: Any, code: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(SchemaRefused) as refused:
         CompiledSchema.compile(schema)
     assert [fault.code for fault in refused.value.faults] == [code], case
-    assert time.perf_counter() - started < 1.0
+    assert time.process_time() - started < 1.0
 
 
 def test_absurd_depth_is_refused_without_recursion() -> None:
@@ -182,10 +182,10 @@ def test_of_a_large_value_the_first_violation_is_listed_alone(count: int, listed
 
 def test_many_violations_take_no_longer_than_reading_the_value() -> None:
     schema = CompiledSchema.compile({"items": {"properties": {"name": {"type": "string"}}}})
-    began = time.perf_counter()
+    began = time.process_time()
 
     assert len(schema.violations([{"name": None}] * 100_000)) == 1
-    assert time.perf_counter() - began < 1.0
+    assert time.process_time() - began < 1.0
 
 
 def doubling(keyword: str, steps: int) -> Any:

@@ -140,6 +140,7 @@ class ThinkRequest(_message.Message):
     OUTPUT_SCHEMA_JSON_FIELD_NUMBER: _builtins.int
     SEED_FIELD_NUMBER: _builtins.int
     TAINTED_CONTEXT_FIELD_NUMBER: _builtins.int
+    PREVIOUS_THOUGHT_SHA256_FIELD_NUMBER: _builtins.int
     run_id: _builtins.str
     """The run that the thought belongs to."""
     iteration: _builtins.int
@@ -160,6 +161,10 @@ class ThinkRequest(_message.Message):
     """Seed for sampling; unset draws one, which the reply names."""
     tainted_context: _builtins.bool
     """Whether untrusted text has entered the run."""
+    previous_thought_sha256: _builtins.str
+    """Fingerprint of the run's thought before this one, by which the same one again is refused as THOUGHT_STALLED: SHA-256
+    in 64 hex characters over a plan's steps or a question's fields (docs/thought.md); empty when there is none.
+    """
     @_builtins.property
     def turns(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.Turn]:
         """The conversation, oldest first; the last turn of the user is the request."""
@@ -203,10 +208,11 @@ class ThinkRequest(_message.Message):
         output_schema_json: _builtins.str = ...,
         seed: _builtins.int = ...,
         tainted_context: _builtins.bool = ...,
+        previous_thought_sha256: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["permissions", b"permissions", "reference_time", b"reference_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["availability", b"availability", "catalogue_digest", b"catalogue_digest", "completed", b"completed", "inputs", b"inputs", "iteration", b"iteration", "locale", b"locale", "output_schema_json", b"output_schema_json", "permissions", b"permissions", "priority", b"priority", "reference_time", b"reference_time", "run_id", b"run_id", "seed", b"seed", "state_json", b"state_json", "tainted_context", b"tainted_context", "time_zone", b"time_zone", "turns", b"turns"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["availability", b"availability", "catalogue_digest", b"catalogue_digest", "completed", b"completed", "inputs", b"inputs", "iteration", b"iteration", "locale", b"locale", "output_schema_json", b"output_schema_json", "permissions", b"permissions", "previous_thought_sha256", b"previous_thought_sha256", "priority", b"priority", "reference_time", b"reference_time", "run_id", b"run_id", "seed", b"seed", "state_json", b"state_json", "tainted_context", b"tainted_context", "time_zone", b"time_zone", "turns", b"turns"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -278,6 +284,7 @@ class ThinkResponse(_message.Message):
     PLANNER_FIELD_NUMBER: _builtins.int
     DECISION_FIELD_NUMBER: _builtins.int
     CONTENT_REF_FIELD_NUMBER: _builtins.int
+    SEED_FIELD_NUMBER: _builtins.int
     thought_id: _builtins.str
     """The thought's own id; it is the `X-Request-ID` of the calls that follow from it."""
     run_id: _builtins.str
@@ -288,6 +295,8 @@ class ThinkResponse(_message.Message):
     """Name and version of the planner, for example `graph/1`."""
     content_ref: _builtins.str
     """Reference to the recorded prompt and reply; empty when none is kept."""
+    seed: _builtins.int
+    """Seed that a language model sampled with, drawn or given; unset when none was asked, or it takes no seed."""
     @_builtins.property
     def plan(self) -> Global___ThoughtPlan:
         """Call tools."""
@@ -331,10 +340,11 @@ class ThinkResponse(_message.Message):
         planner: _builtins.str = ...,
         decision: Global___Decision | None = ...,
         content_ref: _builtins.str = ...,
+        seed: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "decision", b"decision", "escalation", b"escalation", "need_input", b"need_input", "outcome", b"outcome", "plan", b"plan", "refusal", b"refusal", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "content_ref", b"content_ref", "decision", b"decision", "escalation", b"escalation", "iteration", b"iteration", "need_input", b"need_input", "outcome", b"outcome", "plan", b"plan", "planner", b"planner", "refusal", b"refusal", "run_id", b"run_id", "thought_id", b"thought_id", "usage", b"usage"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "content_ref", b"content_ref", "decision", b"decision", "escalation", b"escalation", "iteration", b"iteration", "need_input", b"need_input", "outcome", b"outcome", "plan", b"plan", "planner", b"planner", "refusal", b"refusal", "run_id", b"run_id", "seed", b"seed", "thought_id", b"thought_id", "usage", b"usage"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_outcome: _TypeAlias = _typing.Literal["plan", "answer", "need_input", "refusal", "escalation"]  # noqa: Y015
     _WhichOneofArgType_outcome: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015

@@ -400,6 +400,8 @@ class Usage(_message.Message):
     MODEL_CALLS_FIELD_NUMBER: _builtins.int
     TOOL_CALLS_FIELD_NUMBER: _builtins.int
     ITERATIONS_FIELD_NUMBER: _builtins.int
+    CACHED_INPUT_TOKENS_FIELD_NUMBER: _builtins.int
+    MODEL_TIME_FIELD_NUMBER: _builtins.int
     input_tokens: _builtins.int
     """Tokens that models read."""
     output_tokens: _builtins.int
@@ -410,6 +412,12 @@ class Usage(_message.Message):
     """Calls of tools."""
     iterations: _builtins.int
     """Thoughts."""
+    cached_input_tokens: _builtins.int
+    """Of the tokens that models read, those that their servers had read before; 0 where a server does not say."""
+    @_builtins.property
+    def model_time(self) -> _duration_pb2.Duration:
+        """Time spent in calls of a language model; unset when none was made."""
+
     def __init__(
         self,
         *,
@@ -418,10 +426,12 @@ class Usage(_message.Message):
         model_calls: _builtins.int = ...,
         tool_calls: _builtins.int = ...,
         iterations: _builtins.int = ...,
+        cached_input_tokens: _builtins.int = ...,
+        model_time: _duration_pb2.Duration | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["model_time", b"model_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["input_tokens", b"input_tokens", "iterations", b"iterations", "model_calls", b"model_calls", "output_tokens", b"output_tokens", "tool_calls", b"tool_calls"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached_input_tokens", b"cached_input_tokens", "input_tokens", b"input_tokens", "iterations", b"iterations", "model_calls", b"model_calls", "model_time", b"model_time", "output_tokens", b"output_tokens", "tool_calls", b"tool_calls"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -72,19 +72,21 @@ def explain(
     locale: Annotated[str, typer.Option(help="BCP 47 tag of the user's language; else the words decide.")] = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Show how the graph planner reads a request: spans, tools and scores, assignment, chain and decision.
+    """Show how a request is planned: spans, tools and scores, assignment, chain, decision; then who would plan it.
 
-    Nothing is called, and what a run is permitted to do is not looked at.
+    Nothing is called, and a run is taken to be permitted everything. The route and the tools that a language model
+    would be offered follow the settings of the environment, as `taoloop decisions` shows them.
 
     Example: [bold]taoloop plan explain "..." --catalogue examples/customer-service[/bold]
     """
-    from taoloop.cli.commands.explained import explained_request, show_explanation
+    from taoloop.cli.commands.explained import explained_request, routed, show_explanation
     from taoloop.cli.terminal import print_json
     from taoloop.thought.planners.graph.explaining import explain as explanation_of
     from taoloop.tools.served_catalogue import read_catalogue
 
     request = explained_request(query, reference_time, time_zone, locale)
-    explanation = explanation_of(read_catalogue(catalogue), request)
+    tools = read_catalogue(catalogue)
+    explanation = {**explanation_of(tools, request), **routed(tools, request)}
     if as_json:
         print_json(explanation)
     else:

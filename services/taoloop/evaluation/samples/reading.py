@@ -17,6 +17,8 @@ from taoloop.tools.loading.samples import Sample, sample_from_json, sample_paths
 MAX_RECORD_BYTES: Final = 16 * 1024 * 1024
 """Largest record that is read; a longer line is named, passed over and not kept in memory."""
 
+_MAX_NAME_CHARACTERS: Final = 100
+
 LINES_SUFFIXES: Final = frozenset({".jsonl", ".ndjson"})
 
 
@@ -122,6 +124,8 @@ class RecordReader:
         name = written or self._listed.get(file.resolve(), "") or self._tool or folder
         if not name:
             raise RecordFault("it does not say which tool answered; add `tool`, or give --tool")
+        if name not in self._names:
+            raise RecordFault(f"there is no tool {name[:_MAX_NAME_CHARACTERS]}")
         return name
 
     def __repr__(self) -> str:

@@ -69,6 +69,7 @@ def _profile(document: Any) -> ModelProfile:
         name=document["metadata"]["name"],
         structured_output=StructuredOutput(spec["structured_output"]),
         takes_grammar=spec.get("grammar", False),
+        counts_prompts=spec.get("counts_prompts", False),
         context_tokens=spec.get("context_tokens"),
         max_reply_tokens=spec.get("max_reply_tokens", 4096),
         reply_limit_field=ReplyLimitField(spec.get("reply_limit_field", ReplyLimitField.MAX_TOKENS)),

@@ -93,6 +93,7 @@ class ModelProfile:
         name: Of the profile, `[a-z0-9-]`; the value of `gen_ai.provider.name`.
         structured_output: How it is told the form of a reply.
         takes_grammar: Whether `structured_outputs` takes an EBNF grammar, too.
+        counts_prompts: Whether `POST /tokenize` beside the base URL counts a conversation's tokens, as vLLM's does.
         context_tokens: Prompt and reply together, in its tokens; None: the server says.
         max_reply_tokens: Longest reply that is ever asked for.
         reply_limit_field: What the parameter for it is called.
@@ -110,6 +111,7 @@ class ModelProfile:
     name: str = "openai-compatible"
     structured_output: StructuredOutput = StructuredOutput.JSON_SCHEMA
     takes_grammar: bool = False
+    counts_prompts: bool = False
     context_tokens: int | None = None
     max_reply_tokens: int = 4096
     reply_limit_field: ReplyLimitField = ReplyLimitField.MAX_TOKENS

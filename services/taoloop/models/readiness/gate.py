@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Protocol
@@ -92,6 +92,7 @@ class ReadyChatModel:
         self._mismatches: tuple[Mismatch, ...] = ()
         self._failures = 0
         self._is_suspect = asyncio.Event()
+        self._has_looked = asyncio.Event()
         self._ready = telemetry.metrics.gauge(MODEL_READY).labels(options.purpose)
         self._degraded = telemetry.metrics.gauge(MODEL_DEGRADED)
         self._probes = telemetry.metrics.counter(MODEL_PROBES)
@@ -130,6 +131,12 @@ class ReadyChatModel:
         self._failures = 0
         return reply
 
+    async def first_look(self, seconds: float) -> None:
+        """Wait until a probe has ended, at most so long; `keep_looking` runs beside it."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._has_looked.wait()
+
     async def look(self) -> ProbeReport | None:
         """Probe the server once and act on what is found; None when it gave no answers."""
         options = self._options
@@ -148,7 +155,7 @@ class ReadyChatModel:
         while True:
             if self._standing is Standing.READY:
                 await self._is_suspect.wait()
-            else:
+            elif self._standing is not Standing.UNKNOWN:
                 await self._clock.sleep(self._options.again_seconds)
             await self.look()
             if self._standing is Standing.READY:  # one that passes and fails by turns is not probed without end
@@ -187,6 +194,7 @@ class ReadyChatModel:
         self._standing = standing
         self._failures = 0
         self._is_suspect.clear()
+        self._has_looked.set()
         self._ready.set(standing is Standing.READY)
         self._probes.labels(self._options.purpose, outcome).inc()
 
@@ -195,6 +203,11 @@ class ReadyChatModel:
 
     def __repr__(self) -> str:
         return f"<ReadyChatModel {self.name} {self._standing.value} failures={self._failures}>"
+
+
+def can_be_asked(model: ChatModel) -> bool:
+    """Tell whether a model's server passed its last probe; one that is not probed is believed."""
+    return not isinstance(model, ReadyChatModel) or model.standing is Standing.READY
 
 
 @asynccontextmanager

@@ -28,7 +28,9 @@ _STEP_ALIASES: Final = {
     "dependencies": "depends_on",
 }
 _PLAN_TEXTS: Final = ("thought_id", "run_id", "catalogue_digest", "planner", "model", "content_ref")
-_USAGE: Final = tuple(field.name for field in dataclass_fields(Usage))
+_MODEL_TIME: Final = "model_time_seconds"
+_USAGE: Final = tuple(field.name for field in dataclass_fields(Usage) if field.name != _MODEL_TIME)
+_MAX_MODEL_SECONDS: Final = 86_400
 
 
 class PlanFormInvalid(ValueError):
@@ -118,8 +120,15 @@ def plan_to_json(plan: ThoughtPlan) -> JsonValue:
         written["decision"] = {"kind": decision.kind.value, "fit": decision.fit, "margin": decision.margin}
     _put(written, "model", plan.model)
     if plan.usage is not None:
-        written["usage"] = {name: getattr(plan.usage, name) for name in _USAGE}
+        written["usage"] = _usage_to_json(plan.usage)
     _put(written, "content_ref", plan.content_ref)
+    return written
+
+
+def _usage_to_json(usage: Usage) -> dict[str, JsonValue]:
+    written: dict[str, JsonValue] = {name: getattr(usage, name) for name in _USAGE}
+    if usage.model_time_seconds is not None:
+        written[_MODEL_TIME] = usage.model_time_seconds
     return written
 
 
@@ -284,6 +293,10 @@ def _decision(form: Fields | None) -> Decision | None:
 def _usage(form: Fields | None) -> Usage | None:
     if form is None:
         return None
-    result = Usage(**{name: form.count(name) for name in _USAGE})
+    counts = {name: form.count(name) for name in _USAGE}
+    seconds = form.number(_MODEL_TIME)
+    if seconds is not None and not 0 <= seconds <= _MAX_MODEL_SECONDS:
+        form.faults.add(form.place_of(_MODEL_TIME), "A time is at least 0 and at most a day, in seconds.")
+        seconds = None
     form.finish()
-    return result
+    return Usage(**counts, model_time_seconds=seconds)

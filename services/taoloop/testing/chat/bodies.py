@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from taoloop.core import exact_json
 from taoloop.core.exact_json import JsonValue
 
-USAGE: JsonValue = {"prompt_tokens": 12, "completion_tokens": 7, "total_tokens": 19}
+PROMPT_TOKENS: Final = 12
+USAGE: JsonValue = {"prompt_tokens": PROMPT_TOKENS, "completion_tokens": 7, "total_tokens": 19}
 
 
 def completion(

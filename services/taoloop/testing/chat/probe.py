@@ -30,6 +30,7 @@ class ServedModel:
         repeats: Whether the same seed gives the same reply.
         has_logprobs: Whether they come when they are asked for.
         has_usage: Whether it counts tokens.
+        counts_prompts: Whether `POST /tokenize` tells the tokens of a prompt: as many as the usage of its replies says.
         fills_with_blanks: Whether a form against the model's will ends at the longest reply.
         status: Of every question; another one than 200 plays a server in trouble.
         delay_seconds: Pause before every answer, the list's among them.
@@ -45,6 +46,7 @@ class ServedModel:
     repeats: bool = True
     has_logprobs: bool = True
     has_usage: bool = True
+    counts_prompts: bool = True
     fills_with_blanks: bool = False
     status: int = 200
     delay_seconds: float = 0.0

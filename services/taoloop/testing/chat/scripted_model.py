@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from taoloop.core.deadlines import Deadline
 from taoloop.models.ports import ChatReply, ChatRequest, ModelFailed, ModelFailureKind
 from taoloop.models.profiles.model import ModelProfile
+from taoloop.testing.clock import FakeClock
 
 
 class ScriptedChatModel:
@@ -16,12 +17,23 @@ class ScriptedChatModel:
     Args:
         replies: Texts, replies or failures; at least one.
         profile: What it is said to be able to do.
+        clock: Moved on by each reply; None for replies that take no time.
+        reply_seconds: By how much.
 
     Attributes:
         requests: What it was asked, oldest first.
     """
 
-    def __init__(self, replies: Iterable[str | ChatReply | ModelFailed], profile: ModelProfile | None = None) -> None:
+    def __init__(
+        self,
+        replies: Iterable[str | ChatReply | ModelFailed],
+        profile: ModelProfile | None = None,
+        *,
+        clock: FakeClock | None = None,
+        reply_seconds: float = 0.0,
+    ) -> None:
+        self._clock = clock
+        self._reply_seconds = reply_seconds
         self._replies = deque(replies)
         if not self._replies:
             raise ValueError("a scripted model needs a reply")
@@ -43,6 +55,8 @@ class ScriptedChatModel:
         if deadline.is_expired:
             raise ModelFailed(ModelFailureKind.TIMEOUT, "The model did not reply in time.")
         self.requests.append(request)
+        if self._clock is not None:
+            self._clock.advance(self._reply_seconds)
         reply = self._replies[0] if len(self._replies) == 1 else self._replies.popleft()
         if isinstance(reply, ModelFailed):
             raise reply

@@ -12,7 +12,7 @@ from aiohttp import web
 
 from taoloop.core import exact_json
 from taoloop.core.exact_json import JsonSyntaxError, JsonValue
-from taoloop.testing.chat.bodies import completion, events
+from taoloop.testing.chat.bodies import PROMPT_TOKENS, completion, events
 from taoloop.testing.chat.probe import ServedModel, probe_answer
 from taoloop.testing.ports import LOOPBACK
 
@@ -87,6 +87,7 @@ class ChatServer:
     Attributes:
         requests: The latest requests that were no probe's, oldest first.
         probes: How many questions of probes it answered.
+        counted: How many prompts it counted.
         in_progress: Requests that it is answering now.
         served: What its model can do from now on.
     """
@@ -100,6 +101,7 @@ class ChatServer:
         self.served = served or ServedModel()
         self.requests: deque[ReceivedChat] = deque(maxlen=REMEMBERED_REQUESTS)
         self.probes = 0
+        self.counted = 0
         self.in_progress = 0
 
     @property
@@ -137,6 +139,9 @@ class ChatServer:
     async def _answered(self, request: web.Request) -> web.StreamResponse:
         if (request.method, request.path) == ("GET", "/v1/models"):
             return await _played(ScriptedReply(**self.served.listing()), request, is_stream=False)
+        if (request.method, request.path) == ("POST", "/tokenize") and self.served.counts_prompts:
+            self.counted += 1
+            return web.json_response({"count": PROMPT_TOKENS, "max_model_len": self.served.context_tokens})
         if request.method != "POST" or request.path != "/v1/chat/completions":
             return web.json_response({"error": {"message": "not found"}}, status=404)
         try:

@@ -10,7 +10,7 @@ from taoloop.core.settings import TelemetrySettings
 from taoloop.core.telemetry import Telemetry
 from taoloop.models.ports import ChatMessage, ChatRequest, ModelFailed, ModelFailureKind, Role
 from taoloop.models.profiles import ModelProfile
-from taoloop.models.readiness.gate import GateOptions, ReadyChatModel, Standing, watched
+from taoloop.models.readiness.gate import GateOptions, ReadyChatModel, Standing, can_be_asked, watched
 from taoloop.models.readiness.probing import Probe
 from taoloop.testing.chat.probe import ServedModel
 from taoloop.testing.chat.scripted_model import ScriptedChatModel
@@ -73,6 +73,25 @@ async def test_nothing_is_asked_before_a_probe_has_passed() -> None:
     assert (failed.kind, failed.is_retriable, failed.retry_after_seconds) == (ModelFailureKind.NOT_READY, True, 10.0)
     assert not watch.model.requests
     assert watch.shows('taoloop_model_ready{purpose="planner"} 0.0')
+
+
+async def test_a_keeper_looks_at_once_and_who_waits_for_the_first_look_is_told() -> None:
+    watch = Watched()
+    assert not can_be_asked(watch.gate)
+    async with watched(watch.gate):
+        await watch.gate.first_look(5.0)
+        assert can_be_asked(watch.gate)
+        assert await watch.ask() == "hi"
+
+
+async def test_who_waits_for_a_look_that_never_ends_goes_on() -> None:
+    watch = Watched()
+    await watch.gate.first_look(0.01)
+    assert watch.gate.standing is Standing.UNKNOWN
+
+
+def test_a_model_that_nobody_probes_is_believed() -> None:
+    assert can_be_asked(ScriptedChatModel(["hi"]))
 
 
 async def test_a_server_that_passes_is_asked() -> None:

@@ -30,7 +30,7 @@ from taoloop.tools.rules.reading import Read, reads, roots
         ({"all": [{"merge": [{"var": "a"}]}, {"var": "p"}]}, {("a", True)}),
         ({"missing": ["a.b"]}, {("a.b", False)}),
     ],
-    ids=str,
+    ids=lambda value: str(sorted(value)) if isinstance(value, set) else str(value),
 )
 def test_the_places_that_a_rule_reads(rule: Any, found: set[tuple[str, bool]]) -> None:
     said = {(".".join(read.tokens), read.is_deep) for read in reads(rewritten(rule))}

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from taoloop.core.clock import SystemClock
+from taoloop.core.deadlines import Deadline
 from taoloop.core.errors import BackendUnavailable
 from taoloop.evaluation.cases.adapters.loops import new_telemetry
 from taoloop.evaluation.cases.model import Adapter, CaseInput, Said, Unsupported
+from taoloop.plan.task import Priority
 from taoloop.plan.thinking import ThinkRequest, ThinkResponse
-from taoloop.thought.model import Lease, ThinkFailure, ThinkJob, ThinkReply
+from taoloop.thought.model import Lease, LeaseEnd, QueueState, ThinkFailure, ThinkJob, ThinkReply
 from taoloop.thought.worker import MAX_DELIVERIES, ThoughtWorker, WorkerConfig
 
 _JOB_SECONDS: Final = 30.0
@@ -40,9 +41,14 @@ class _OneEntry:
         await asyncio.sleep(0)
         return []
 
-    async def answer(self, lease: Lease, reply: ThinkReply) -> None:  # noqa: ARG002 - the port's
+    async def renew(self, leases: Sequence[Lease]) -> Mapping[tuple[Priority, str], LeaseEnd]:  # noqa: ARG002 - the port's
+        """See `JobSource.renew`."""
+        return {}
+
+    async def answer(self, lease: Lease, reply: ThinkReply | None) -> bool:  # noqa: ARG002 - the port's
         """See `JobSource.answer`."""
         self._end(lease, "process")
+        return True
 
     async def set_aside(self, lease: Lease, cause: str, failure: ThinkFailure) -> None:  # noqa: ARG002 - the port's
         """See `JobSource.set_aside`."""
@@ -51,9 +57,12 @@ class _OneEntry:
             raise BackendUnavailable("The dead letters are away.")
         self._end(lease, "dead_letter_then_ack")
 
-    async def length(self) -> int:
-        """See `JobSource.length`."""
-        return len(self._waiting)
+    async def leave(self, leases: Sequence[Lease]) -> None:
+        """See `JobSource.leave`."""
+
+    async def state(self) -> QueueState:
+        """See `JobSource.state`."""
+        return QueueState(streams={})
 
     async def is_ready(self) -> bool:
         """See `JobSource.is_ready`."""
@@ -68,7 +77,7 @@ class _OneEntry:
 class _Thoughtless:
     """A `Mind` whose thoughts are empty."""
 
-    def think(self, request: ThinkRequest) -> ThinkResponse:  # noqa: ARG002 - the port's
+    async def think(self, request: ThinkRequest, deadline: Deadline, tenant: str) -> ThinkResponse:  # noqa: ARG002 - the port's
         """See `Mind.think`."""
         return ThinkResponse()
 
@@ -82,7 +91,8 @@ async def _delivery(case_input: CaseInput) -> Said:
         _lease("2-0", 1, clock),
         is_raising=case_input.get("dead_letter_write") == "raises",
     )
-    worker = ThoughtWorker(source, _Thoughtless(), WorkerConfig(slots=1), clock, telemetry)
+    # A second slot: an entry that cannot be ended keeps its own until the worker gives up on it.
+    worker = ThoughtWorker(source, _Thoughtless(), WorkerConfig(slots=2, outage_seconds=0.1), clock, telemetry)
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(worker.run(), name="worker")
         await source.is_drained.wait()
@@ -96,9 +106,8 @@ def _lease(entry_id: str, deliveries: int, clock: SystemClock) -> Lease:
         job_id=entry_id,
         tenant="default",
         request=ThinkRequest(run_id="0" * 32, iteration=1),
-        expires_at=clock.now() + timedelta(seconds=_JOB_SECONDS),
     )
-    return Lease(entry_id=entry_id, job=job, deliveries=deliveries)
+    return Lease(entry_id=entry_id, job=job, deadline=Deadline.after(_JOB_SECONDS, clock), deliveries=deliveries)
 
 
 # The worker knows no count of its own beside the queue's, so `app_failures` has nothing to change.

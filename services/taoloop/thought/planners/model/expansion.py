@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from taoloop.core.exact_json import ABSENT, Absent, Json, JsonValue, dumps
 from taoloop.core.faults import Fault, FaultCode
 from taoloop.plan.check import check_plan
-from taoloop.plan.check_context import CheckContext, near, plan_fault
+from taoloop.plan.check_context import CheckContext, PlanVerdict, near, plan_fault
 from taoloop.plan.model import Decision, DecisionKind, PlanStep, Reasoning, ThoughtPlan
 from taoloop.plan.task import InputField, InputReason, Permissions
 from taoloop.plan.thinking import Answer, NeedInput, Refusal, RefusalReason, ThinkRequest
@@ -30,6 +30,8 @@ _MAX_WORDS: Final = 500
 _IDENTIFIER = re.compile(r"[A-Za-z]\w*[_.]\w+")
 
 Outcome = ThoughtPlan | NeedInput | Refusal | Answer
+Checker = Callable[[ThoughtPlan, CheckContext], PlanVerdict]
+"""Checks a plan."""
 
 
 class SkeletonRefused(ValueError):
@@ -67,6 +69,7 @@ def expand(
     request: ThinkRequest,
     context: CheckContext | None = None,
     blocks: Sequence[str] = (),
+    check: Checker = check_plan,
 ) -> Expansion:
     """Expand the skeleton of a reply.
 
@@ -76,11 +79,12 @@ def expand(
         request: What it was asked; its turns are the stored ones.
         context: What the plan is checked against; left out, the offered tools and the request.
         blocks: Reasoning that stood beside the skeleton; it counts where the skeleton itself says nothing.
+        check: Checks the plan: `check_plan`, or the same with a measurement around it.
 
     Raises:
         SkeletonRefused: It is no skeleton, or its plan does not pass the check.
     """
-    return _Expanding(offer, request, context or context_of(offer, request)).run(skeleton, blocks)
+    return _Expanding(offer, request, context or context_of(offer, request), check).run(skeleton, blocks)
 
 
 def context_of(offer: Offer, request: ThinkRequest) -> CheckContext:
@@ -101,10 +105,11 @@ def context_of(offer: Offer, request: ThinkRequest) -> CheckContext:
 
 
 class _Expanding:
-    def __init__(self, offer: Offer, request: ThinkRequest, context: CheckContext) -> None:
+    def __init__(self, offer: Offer, request: ThinkRequest, context: CheckContext, check: Checker) -> None:
         self._offer = offer
         self._request = request
         self._context = context
+        self._check = check
         self._conversion = ConversionContext(
             reference_time=request.reference_time, time_zone=request.time_zone, locale=request.locale
         )
@@ -130,7 +135,9 @@ class _Expanding:
                 return Expansion(outcome=Refusal(reason=RefusalReason.NO_TOOL), reasoning=reasoning)
 
     def _planned(self, value: JsonValue, reasoning: Reasoning) -> Expansion:
-        if not isinstance(value, list) or not value:
+        if value == []:
+            raise SkeletonRefused((plan_fault(FaultCode.EMPTY_PLAN, "/plan", "The plan has no step."),))
+        if not isinstance(value, list):
             raise _refused("/plan", "The plan is a list of steps, each a list: a tool's number, then its values.")
         if len(value) > self._offer.limits.max_steps:
             message = f"The plan has {len(value)} steps, more than {self._offer.limits.max_steps}."
@@ -142,7 +149,7 @@ class _Expanding:
         if asked := tuple(field for each in filled for field in each.asked):
             return Expansion(outcome=self._question(asked), flags=flags)
         plan = self._plan(steps, reasoning)
-        verdict = check_plan(plan, self._context)
+        verdict = self._check(plan, self._context)
         if not verdict.is_valid:
             raise SkeletonRefused(verdict.faults)
         return Expansion(outcome=plan, flags=flags)

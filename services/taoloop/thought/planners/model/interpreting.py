@@ -8,16 +8,21 @@ from typing import Any
 
 from taoloop.core.exact_json import JsonValue, equal
 from taoloop.core.faults import FaultCode
+from taoloop.plan.check import check_plan
 from taoloop.plan.check_context import CheckContext, plan_fault
 from taoloop.plan.thinking import ThinkRequest
 from taoloop.thought.parsing import ChatMessageText, ReplyRefused, TextCall, read_message
-from taoloop.thought.planners.model.expansion import Expansion, SkeletonRefused, expand
+from taoloop.thought.planners.model.expansion import Checker, Expansion, SkeletonRefused, expand
 from taoloop.thought.planners.model.offer import Mode, Offer
 from taoloop.thought.planners.model.parameters import Parameter, ParameterKind
 
 
 def interpret(
-    message: ChatMessageText, offer: Offer, request: ThinkRequest, context: CheckContext | None = None
+    message: ChatMessageText,
+    offer: Offer,
+    request: ThinkRequest,
+    context: CheckContext | None = None,
+    check: Checker = check_plan,
 ) -> Expansion:
     """Return what a message comes to; a plan has passed the check.
 
@@ -33,7 +38,7 @@ def interpret(
             (plan_fault(FaultCode.PARSE_FAILED, "", str(refused), actual=refused.fault),)
         ) from refused
     skeleton = skeleton_of_calls(reply.calls, offer) if reply.calls else reply.value
-    expansion = expand(skeleton, offer, request, context, reply.reasoning)
+    expansion = expand(skeleton, offer, request, context, reply.reasoning, check)
     return replace(expansion, repairs=reply.repairs)
 
 

@@ -27,7 +27,7 @@ def tool_line(number: int, tool: OfferedTool) -> str:
     parameters = [_parameter(parameter) for parameter in tool.parameters]
     line = f"{number} {plain(tool.name, 100)}({', '.join(parameters)})"
     if names := [place.name for place in tool.outputs or () if place.name != WHOLE]:
-        line += f" -> {', '.join(names[:_MAX_OUTPUTS])}"
+        line += f" -> {', '.join(plain(name, 60) for name in names[:_MAX_OUTPUTS])}"
     signature = tool.signature
     notes = [_note(signature.description)]
     notes += [f"use when {_note(signature.use_when)}"] if signature.use_when else []

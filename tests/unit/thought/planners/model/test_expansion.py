@@ -170,7 +170,7 @@ def test_a_question_has_the_same_id_each_time_and_words_of_the_users_language() 
         ({}, F.INVALID_PLAN, ""),
         ({"plan": [[1]], "none": True}, F.INVALID_PLAN, ""),
         ({"done": ["a"]}, F.INVALID_PLAN, ""),
-        ({"plan": []}, F.INVALID_PLAN, "/plan"),
+        ({"plan": []}, F.EMPTY_PLAN, "/plan"),
         ({"plan": [[]]}, F.INVALID_PLAN, "/plan/0"),
         ({"plan": [[1, "555-0199"]] * 8}, F.PLAN_TOO_LARGE, "/plan"),
         ({"plan": [[9]]}, F.UNKNOWN_TOOL, "/plan/0/0"),

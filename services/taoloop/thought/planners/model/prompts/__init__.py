@@ -3,8 +3,8 @@
 from taoloop.thought.planners.model.prompts.building import (
     Prompt,
     build_prompt,
-    prompt_identity,
     repair_message,
+    system_text,
 )
 from taoloop.thought.planners.model.prompts.prompt_set import (
     LATEST_VERSION,
@@ -21,7 +21,7 @@ __all__ = [
     "build_prompt",
     "load_prompts",
     "load_prompts_from",
-    "prompt_identity",
     "prompt_versions",
     "repair_message",
+    "system_text",
 ]

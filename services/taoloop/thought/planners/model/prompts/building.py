@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import Template
@@ -59,12 +58,19 @@ class Prompt:
         return sum(estimate_tokens(message.content) for message in self.messages)
 
 
-def build_prompt(prompts: PromptSet, offer: Offer, request: ThinkRequest, reason: Reason = Reason.OFF) -> Prompt:
+def build_prompt(
+    prompts: PromptSet, offer: Offer, request: ThinkRequest, reason: Reason = Reason.OFF, system: str = ""
+) -> Prompt:
     """Return the messages for a request.
 
-    The system message depends on the prompts, the reasoning, the limit of steps and the offered tools alone.
+    Args:
+        prompts: The texts.
+        offer: What may be pointed at.
+        request: What is asked for.
+        reason: How much the model says about its choice.
+        system: What `system_text` gave for the same prompts, tools and reasoning, where it is at hand.
     """
-    system = _system(prompts, offer, reason)
+    system = system or system_text(prompts, offer, reason)
     messages = (ChatMessage(Role.SYSTEM, system), ChatMessage(Role.USER, _user(offer, request)))
     return Prompt(messages, len(system), prompts.version, prompts.digest, reason)
 
@@ -75,13 +81,8 @@ def repair_message(prompts: PromptSet, faults: Sequence[Fault]) -> ChatMessage:
     return ChatMessage(Role.USER, _filled(prompts.texts["repair.txt"], {"faults": "\n".join(lines)}))
 
 
-def prompt_identity(prompt: Prompt) -> str:
-    """Return the SHA-256 of all messages: what exactly was asked, for a trace that must not hold the text."""
-    text = "\0".join(f"{message.role.value}\0{message.content}" for message in prompt.messages)
-    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
-
-
-def _system(prompts: PromptSet, offer: Offer, reason: Reason) -> str:
+def system_text(prompts: PromptSet, offer: Offer, reason: Reason) -> str:
+    """Return the system message; it depends on prompts, reasoning, limit of steps and offered tools alone."""
     parts = [_filled(prompts.texts["system.txt"], {"max_steps": str(offer.limits.max_steps)})]
     if reason is not Reason.OFF:
         parts.append(prompts.texts[f"reasoning_{reason.value}.txt"])
@@ -138,7 +139,10 @@ def _said(turn: Turn | None) -> str:
     if len(text) > MAX_TURN_CHARACTERS:
         half = MAX_TURN_CHARACTERS // 2
         text = f"{text[:half]} … {text[-half:]}"
-    return f"{turn.role.value.capitalize()}: {text}"
+    # Pasted words must not begin a line as the prompt's own lines begin, such as `Completed: `; quotes are found
+    # whatever blanks they have.
+    indented = text.replace("\n", "\n  ")
+    return f"{turn.role.value.capitalize()}: {indented}"
 
 
 def _result(step: CompletedStep) -> str:

@@ -1,0 +1,1 @@
+"""How well tools are selected for a language model, on generated catalogues of hundreds of tools."""

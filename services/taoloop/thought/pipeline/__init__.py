@@ -1,0 +1,1 @@
+"""One thought as a pipeline of stages: route, select, plan, check, repair, expand."""
