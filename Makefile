@@ -6,12 +6,19 @@ MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
 STAMP := .venv/.installed
+# Compiled modules are kept here, also where the environment says to keep none: the tests start hundreds of processes, and
+# each would compile all of taoloop again.
+export PYTHONPYCACHEPREFIX := $(CURDIR)/.taoloop/bytecode
+export PYTHONDONTWRITEBYTECODE :=
+# Each process takes its own half of the tests and, when it is done, some of the other's: a module's tests mostly stay
+# together with the servers that they share, and no process waits for the last long module. ARGS=-n0 runs them in one.
+PROCESSES = $(if $(findstring no:xdist,$(ARGS)),,-n logical --maxprocesses 8 --dist worksteal)
 # The trees of this checkout that hold Python.
 TREES = $(shell for tree in services tests benchmarks loadtest examples; do \
 	[ -z "$$(find $$tree -name '*.py' -print -quit 2>/dev/null)" ] || echo $$tree; done)
 NAME ?= skeleton
 
-.PHONY: help setup demo test test-real test-vllm check coverage-action fmt proto lock docs chaos-action cases jsonlogic bench loadtest images up down test-containers
+.PHONY: help setup demo test test-real test-vllm check coverage-action fmt proto lock docs chaos-action chaos-queue cases jsonlogic bench loadtest images up down test-containers
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,7 +32,7 @@ demo: $(STAMP) ## run five tasks end to end on this machine: no GPU, container o
 	@$(BIN)/taoloop demo
 
 test: $(STAMP) ## run all tests that need wheels only (ARGS=...)
-	@$(BIN)/python -m pytest -m "not real and not vllm" $(ARGS)
+	@$(BIN)/python -m pytest -m "not real and not vllm" $(PROCESSES) $(ARGS)
 
 test-real: $(STAMP) ## install Redis, PostgreSQL and Prometheus by apt and run the tests that use them (ARGS=...)
 	@scripts/real-parts
@@ -34,6 +41,7 @@ test-real: $(STAMP) ## install Redis, PostgreSQL and Prometheus by apt and run t
 
 test-vllm: $(STAMP) ## install vLLM for this processor (3.5 GB) and run the tests of language models on it (ARGS=...)
 	@scripts/vllm
+	@scripts/chart-tools
 	@$(BIN)/python -m pytest -m vllm tests/vllm tests/contract $(ARGS)
 
 check: $(STAMP) ## check format, lint, types, import rules, proto, generated code and docs
@@ -58,6 +66,9 @@ docs: $(STAMP) ## regenerate the generated pages of docs/
 
 chaos-action: $(STAMP) ## place orders while Action and its store are killed by SIGKILL (COUNT=3000 STORE=postgresql|sqlite SEED=1)
 	@$(BIN)/python -m tests.chaos.action --count $(or $(COUNT),3000) --store $(or $(STORE),postgresql) --seed $(or $(SEED),1)
+
+chaos-queue: $(STAMP) ## ask for thoughts while workers, fronts and Redis are killed, paused and cut off (COUNT=20000 MODE=single|sentinel|both SEED=1 SECONDS=200)
+	@$(BIN)/python -m tests.chaos.queue --count $(or $(COUNT),20000) --mode $(or $(MODE),both) --seed $(or $(SEED),1) --seconds $(or $(SECONDS),200)
 
 cases: $(STAMP) ## run a file of cases through the product (FILE=... [ONLY=component,component])
 	@$(BIN)/python -m taoloop.evaluation.cases $(FILE) $(ONLY)

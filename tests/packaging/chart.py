@@ -59,11 +59,17 @@ def of_kind(kind: str, documents: Iterable[Manifest]) -> dict[str, Manifest]:
     }
 
 
-def container(deployment: Manifest) -> Manifest:
-    """Return the one container of a Deployment."""
-    (only,) = deployment["spec"]["template"]["spec"]["containers"]
-    found: Manifest = only
+def containers(deployment: Manifest) -> list[Manifest]:
+    """Return the containers of a Deployment, or of a Job's template."""
+    found: list[Manifest] = deployment["spec"]["template"]["spec"]["containers"]
     return found
+
+
+def container(deployment: Manifest) -> Manifest:
+    """Return the container of taoloop: a pod has one, first, whatever stands beside it."""
+    first, *others = containers(deployment)
+    assert all(other["name"] == "vllm" for other in others)
+    return first
 
 
 def environment(deployment: Manifest) -> dict[str, str | None]:

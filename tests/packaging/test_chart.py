@@ -12,8 +12,8 @@ from taoloop.action.settings import LedgerOnlySettings
 from taoloop.cli.deployables import DeployableName, settings_classes
 from taoloop.cli.main import app
 from taoloop.core.settings import describe
-from taoloop.thought.queue.queue_keys import QueueKeys
-from taoloop.thought.queue.redis_job_source import GROUP
+from taoloop.plan.task import Priority
+from taoloop.thought.queue.queue_keys import GROUP, QueueKeys
 from taoloop.wire.health import LIVENESS
 from tests.packaging import checkout
 from tests.packaging.chart import (
@@ -45,6 +45,8 @@ VARIANTS: dict[str, tuple[str, ...]] = {
     "slow drain": ("shutdown.graceSeconds=600", "shutdown.preStopSeconds=30"),
     "no preStop": ("shutdown.preStopSeconds=0",),
     "forgetting": ("ledger.forgetting.enabled=true",),
+    "model in the pod": ("model.serve=sidecar",),
+    "model of all": ("model.serve=service",),
 }
 SERVICES = {"thought", "thought-worker", "action", "observation"}
 
@@ -52,7 +54,10 @@ every_variant = pytest.mark.parametrize("settings", VARIANTS.values(), ids=VARIA
 
 
 def deployments(settings: tuple[str, ...]) -> dict[str, Manifest]:
-    return of_kind("Deployment", manifests(*settings))
+    """Return those of taoloop's own images; test_chart_model.py looks at the model's."""
+    found = of_kind("Deployment", manifests(*settings))
+    found.pop("model", None)
+    return found
 
 
 def test_chart_lints_without_a_complaint() -> None:
@@ -78,6 +83,7 @@ def test_every_manifest_fits_the_schemas_of_kubernetes(settings: tuple[str, ...]
 def test_each_service_has_a_deployment_a_service_and_an_account(settings: tuple[str, ...]) -> None:
     documents = manifests(*settings)
     expected = SERVICES | ({"loop"} if "loop.separate=true" in settings else set())
+    expected |= {"model"} if "model.serve=service" in settings else set()
     assert of_kind("Deployment", documents).keys() == of_kind("Service", documents).keys() == expected
 
 
@@ -151,7 +157,9 @@ def test_services_listen_where_the_ports_say(settings: tuple[str, ...]) -> None:
 def test_clients_resolve_every_pod_of_a_headless_service(settings: tuple[str, ...]) -> None:
     documents = manifests(*settings)
     offered = set()
-    for service in of_kind("Service", documents).values():
+    for name, service in of_kind("Service", documents).items():
+        if name == "model":
+            continue  # over HTTP each call may take another connection
         assert service["spec"]["clusterIP"] == "None"
         port = next(port["port"] for port in service["spec"]["ports"] if port["name"] == "grpc")
         offered.add(f"dns:///{service['metadata']['name']}:{port}")
@@ -181,11 +189,14 @@ def test_each_option_that_scales_makes_what_scales() -> None:
     assert of_kind("HorizontalPodAutoscaler", manifests()) == {}
 
 
-def test_keda_watches_the_stream_and_group_of_the_workers() -> None:
+def test_keda_watches_the_streams_and_the_group_of_the_workers() -> None:
     scaled = of_kind("ScaledObject", manifests(*WITH_KEDA, "redis.keyPrefix=shop"))["thought-worker"]
+    keys = QueueKeys("shop")
+    for measure in ("lagCount", "pendingEntriesCount"):
+        watched = [each["metadata"] for each in scaled["spec"]["triggers"] if measure in each["metadata"]]
+        assert sorted(each["stream"] for each in watched) == sorted(keys.jobs(priority) for priority in Priority)
     for trigger in scaled["spec"]["triggers"]:
         assert trigger["type"] == "redis-streams"
-        assert trigger["metadata"]["stream"] == QueueKeys("shop").jobs
         assert trigger["metadata"]["consumerGroup"] == GROUP
         assert trigger["metadata"]["address"] == "redis:6379"
         assert all(isinstance(value, str) for value in trigger["metadata"].values())
@@ -193,7 +204,7 @@ def test_keda_watches_the_stream_and_group_of_the_workers() -> None:
 
 def test_keda_wakes_for_one_job_and_keeps_workers_that_have_work() -> None:
     spec = of_kind("ScaledObject", manifests(*WITH_KEDA, "thoughtWorker.keda.minReplicas=0"))["thought-worker"]["spec"]
-    lag, pending = (trigger["metadata"] for trigger in spec["triggers"])
+    lag, pending, *_ = (trigger["metadata"] for trigger in spec["triggers"])
     assert (lag["lagCount"], lag["activationLagCount"]) == ("5", "0")
     assert pending["pendingEntriesCount"] == str(default_values()["thoughtWorker"]["slots"])
     assert spec["minReplicaCount"] == 0

@@ -89,3 +89,16 @@ def test_locks_agree_on_every_version() -> None:
 def test_deployable_carries_no_library_of_the_others(name: str) -> None:
     carried = checkout.locked_versions(checkout.REQUIREMENTS / f"{name}.txt").keys()
     assert carried & NOT_IN[name] == set()
+
+
+def test_model_engine_is_pinned_by_an_extra_that_no_lock_and_no_other_extra_takes() -> None:
+    (engine,) = map(Requirement, checkout.project()["optional-dependencies"]["vllm"])
+    assert [pin.operator for pin in engine.specifier] == ["=="]
+    assert "vllm" not in extras_of("all") | extras_of("dev")
+    for path in LOCKS:
+        assert checkout.locked_versions(path).keys() & MODEL_ENGINES == set(), path.name
+
+
+def test_nothing_of_taoloop_imports_a_model_engine() -> None:
+    pattern = re.compile(rf"^\s*(?:import|from) ({'|'.join(MODEL_ENGINES)})\b", re.MULTILINE)
+    assert [str(path) for path in checkout.SOURCE.rglob("*.py") if pattern.search(path.read_text())] == []

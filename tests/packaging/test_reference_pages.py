@@ -99,6 +99,7 @@ def test_telemetry_page_has_every_span() -> None:
         names.RUN_SPAN,
         names.queue_span(),
         names.plan_span("{planner}"),
+        names.stage_span("{stage}"),
         names.tool_span("{tool}"),
         names.observe_span("{tool}"),
         names.answer_span(),

@@ -13,6 +13,9 @@ from taoloop.plan.model import ThoughtPlan
 from taoloop.plan.task import Permissions, Role, Turn
 from taoloop.plan.thinking import ThinkRequest
 from taoloop.thought.parsing import Repair, ReplyFault
+from taoloop.thought.pipeline.routing import RouteReason, Thresholds
+from taoloop.thought.pipeline.stalling import INPUT_NOT_READ, RESULTS_NOT_READ, STATE_LOST, WORDS_NOT_READ, Stall
+from taoloop.thought.pipeline.urgency import URGENT_WORDS
 from taoloop.thought.planners.model.expansion import expand
 from taoloop.thought.planners.model.offer import Offer, OfferedTool
 from taoloop.thought.planners.model.signatures import tool_lines
@@ -59,6 +62,33 @@ def rows(heading: str) -> list[str]:
 @pytest.mark.parametrize(("heading", "kinds"), [("kind", MarkKind), ("repair", Repair), ("refused as", ReplyFault)])
 def test_tables_list_what_there_is(heading: str, kinds: type[StrEnum]) -> None:
     assert rows(heading) == [kind.value for kind in kinds]
+
+
+def test_every_reason_of_a_route_is_told_once() -> None:
+    table = PAGE.partition("| reason | planner |")[2].partition("\n\n")[0]
+    told = [word for line in table.splitlines()[1:] for word in re.findall(r"`(\w+)`", line.split("|")[1])]
+    assert sorted(told) == sorted(reason.value for reason in RouteReason)
+
+
+def test_every_stall_and_every_likely_cause_is_told() -> None:
+    assert rows("stall") == [stall.value for stall in Stall]
+    causes = re.findall(r"`(\w+)`", PAGE.partition("| likely cause |")[2].partition("\n\n")[0])
+    assert {INPUT_NOT_READ, STATE_LOST, RESULTS_NOT_READ, WORDS_NOT_READ} <= set(causes)
+
+
+def test_built_in_urgent_words_are_told() -> None:
+    told = PAGE.partition("**Urgent words**")[2].partition("\n\n")[0].replace("\n", " ")
+    simplified = [word for word in URGENT_WORDS["zh"] if not set(word) & set("馬趕緊盡儘點別")]
+    assert [word for word in simplified if word not in told] == []
+    english = {word.replace("do not", "don't").removesuffix(" up") for word in URGENT_WORDS["en"]} - {"a.s.a.p."}
+    assert [word for word in english if f"*{word}*" not in told] == []
+
+
+def test_thresholds_that_are_told_are_the_defaults() -> None:
+    table = PAGE.partition("| reply, number |")[2].partition("\n\n")[0]
+    default = Thresholds()
+    assert re.findall(r"\*\*(?:up to )?([0-9.]+)\*\*", table) == [str(default.arguments), str(default.none)]
+    assert f"MIN_MISSING={default.missing:g}" in PAGE
 
 
 def test_the_example_is_what_the_code_makes() -> None:

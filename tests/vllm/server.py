@@ -27,10 +27,10 @@ _ENVIRONMENT: Final = {
     "VLLM_NO_USAGE_STATS": "1",
     "VLLM_LOGGING_LEVEL": "WARNING",
     "HF_HUB_OFFLINE": "1",
+    "PYTHONPYCACHEPREFIX": "",  # pip has compiled its modules already, beside them
 }
 _OPTIONS: Final = (
     *("--served-model-name", NAME),
-    *("--max-model-len", str(CONTEXT_TOKENS)),
     *("--max-num-seqs", "32"),
     *("--dtype", "bfloat16"),
     "--enforce-eager",
@@ -44,14 +44,19 @@ _OPTIONS: Final = (
 class VllmServer:
     """One server process with its engine, in a process group of its own, always on the same port.
 
+    Args:
+        port: Where; any that is free when left out.
+        context_tokens: The longest prompt with its reply; the model can do 8192.
+
     Raises:
         RuntimeError: vLLM or the model is not installed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, port: int | None = None, context_tokens: int = CONTEXT_TOKENS) -> None:
         if not (PYTHON.exists() and MODEL.exists()):
             raise RuntimeError("vLLM is not installed here; run: make test-vllm")
-        (self.port,) = free_ports(1)
+        self.port = port or free_ports(1)[0]
+        self._context_tokens = context_tokens
         self._process: subprocess.Popen[bytes] | None = None
         self._log = HOME / "server.log"
 
@@ -65,7 +70,10 @@ class VllmServer:
         started = time.monotonic()
         where = ("--model", str(MODEL), "--host", LOOPBACK, "--port", str(self.port))
         # Not the command `vllm`: it looks for a package of that name, which the build for processors does not have.
-        command = (str(PYTHON), "-m", "vllm.entrypoints.openai.api_server", *where, *_OPTIONS)
+        size = ("--max-model-len", str(self._context_tokens))
+        # Killed, this process would leave gigabytes behind that serve nobody.
+        leash = ("setpriv", "--pdeathsig", "TERM")
+        command = (*leash, str(PYTHON), "-m", "vllm.entrypoints.openai.api_server", *where, *size, *_OPTIONS)
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 command,

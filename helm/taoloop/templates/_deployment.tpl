@@ -3,6 +3,7 @@
 {{- $root := .root -}}
 {{- $values := $root.Values -}}
 {{- $shutdown := $values.shutdown -}}
+{{- $hasVllm := and (default false .service.model) (eq $values.model.serve "sidecar") -}}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -16,7 +17,8 @@ spec:
   {{- end }}
   revisionHistoryLimit: 3
   strategy:
-    rollingUpdate: {maxUnavailable: 0, maxSurge: 1}
+    # With a model in the pod a new one before the old would need a GPU to spare.
+    rollingUpdate: {{ ternary "{maxUnavailable: 1, maxSurge: 0}" "{maxUnavailable: 0, maxSurge: 1}" $hasVllm }}
   selector:
     matchLabels:
       {{- include "taoloop.selector" . | nindent 6 }}
@@ -40,6 +42,9 @@ spec:
         {{- end }}
     spec:
       {{- include "taoloop.confinement" $root | nindent 6 }}
+      {{- with include "taoloop.placement" (dict "root" $root "isOnGpu" $hasVllm) | trim }}
+      {{- . | nindent 6 }}
+      {{- end }}
       # The kill comes after the wait for clients, the calls in progress, the runs and jobs without a caller, and a margin.
       terminationGracePeriodSeconds: {{ add $shutdown.preStopSeconds $shutdown.graceSeconds $shutdown.graceSeconds $shutdown.marginSeconds }}
       topologySpreadConstraints:
@@ -77,9 +82,12 @@ spec:
             {{- if .service.toolSecrets }}
             - {name: tool-secrets, mountPath: /etc/taoloop/secrets, readOnly: true}
             {{- end }}
+        {{- if $hasVllm }}
+        {{- include "taoloop.vllmContainer" $root | nindent 8 }}
+        {{- end }}
       volumes:
         - name: tmp
-          emptyDir: {sizeLimit: 64Mi}
+          emptyDir: {sizeLimit: {{ ternary "1Gi" "64Mi" $hasVllm }}}
         {{- if .service.catalogue }}
         - name: catalogue
           configMap: {name: {{ include "taoloop.catalogueConfigMap" $root }}}
@@ -87,6 +95,9 @@ spec:
         {{- if .service.toolSecrets }}
         - name: tool-secrets
           secret: {secretName: {{ .service.toolSecrets }}, defaultMode: 288} # 0440
+        {{- end }}
+        {{- if $hasVllm }}
+        {{- include "taoloop.vllmVolumes" $root | nindent 8 }}
         {{- end }}
 {{- end -}}
 

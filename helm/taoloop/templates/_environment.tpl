@@ -43,6 +43,9 @@
 # A headless name: the client sees every pod's address and spreads its calls over them.
 - {name: {{ $setting }}, value: "dns:///{{ include "taoloop.fullname" $.root }}-{{ $callee }}"}
 {{- end }}
+{{- if and .service.model (ne $values.model.serve "none") }}
+{{ include "taoloop.modelEnvironment" .root }}
+{{- end }}
 {{- with .values.slots }}
 - {name: TAOLOOP_WORKER_SLOTS, value: {{ . | quote }}}
 {{- end }}

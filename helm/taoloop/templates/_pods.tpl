@@ -17,13 +17,24 @@ imagePullSecrets:
   - name: {{ . }}
   {{- end }}
 {{- end }}
-{{- with $values.nodeSelector }}
+{{- end -}}
+
+{{- /* The nodes that a pod may run on: dict "root" $ "isOnGpu" BOOLEAN. */ -}}
+{{- define "taoloop.placement" -}}
+{{- $values := .root.Values -}}
+{{- $vllm := $values.model.vllm -}}
+{{- $nodes := ternary (merge dict $vllm.nodeSelector $values.nodeSelector) $values.nodeSelector .isOnGpu -}}
+{{- $tolerations := ternary (concat $values.tolerations $vllm.tolerations) $values.tolerations .isOnGpu -}}
+{{- with $nodes }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with $values.tolerations }}
+{{- with $tolerations }}
 tolerations:
   {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- if and .isOnGpu $vllm.runtimeClassName }}
+runtimeClassName: {{ $vllm.runtimeClassName }}
 {{- end }}
 {{- end -}}
 

@@ -16,9 +16,11 @@ spec:
   minReplicas: {{ .values.autoscaling.minReplicas }}
   maxReplicas: {{ .values.autoscaling.maxReplicas }}
   metrics:
-    - type: Resource
-      resource:
+    # Of taoloop's container alone: a model beside it works for it, and not on its account.
+    - type: ContainerResource
+      containerResource:
         name: cpu
+        container: {{ .name }}
         target: {type: Utilization, averageUtilization: {{ .values.autoscaling.targetCpuPercent }}}
 {{- end -}}
 
@@ -45,18 +47,21 @@ spec:
     replicas: {{ max 1 $keda.minReplicas }}
     behavior: currentReplicasIfHigher
   triggers:
+    {{- range list "jobs" "jobs:background" }}
+    {{- $queue := merge (dict "stream" .) $ }}
     - type: redis-streams
       metadata:
-        {{- include "taoloop.queue" . | nindent 8 }}
+        {{- include "taoloop.queue" $queue | nindent 8 }}
         lagCount: {{ $keda.lagCount | quote }}
         activationLagCount: {{ $keda.activationLagCount | quote }}
-      {{- include "taoloop.queueAuthentication" . | nindent 6 }}
+      {{- include "taoloop.queueAuthentication" $queue | nindent 6 }}
     # A request in work is no lag any more: without this trigger the pod that works on the last one would be stopped.
     - type: redis-streams
       metadata:
-        {{- include "taoloop.queue" . | nindent 8 }}
-        pendingEntriesCount: {{ .values.slots | quote }}
-      {{- include "taoloop.queueAuthentication" . | nindent 6 }}
+        {{- include "taoloop.queue" $queue | nindent 8 }}
+        pendingEntriesCount: {{ $.values.slots | quote }}
+      {{- include "taoloop.queueAuthentication" $queue | nindent 6 }}
+    {{- end }}
 {{- end -}}
 
 {{- define "taoloop.queue" -}}
@@ -64,7 +69,7 @@ spec:
 address: {{ $keda.address | quote }}
 databaseIndex: {{ $keda.databaseIndex | quote }}
 enableTLS: {{ $keda.enableTls | quote }}
-stream: "{{ .root.Values.redis.keyPrefix }}:{thought}:jobs"
+stream: "{{ .root.Values.redis.keyPrefix }}:{thought}:{{ .stream }}"
 consumerGroup: thinkers
 {{- end -}}
 

@@ -5,6 +5,7 @@ The services and what tells them apart; everything else is the same for all and 
   serve      what `taoloop serve` is told to run
   port, metricsPort, listen (the settings that name the port)
   redis, ledger, board (of the action replicas, on Redis), drift (of the observation replicas, there too), catalogue, toolSecrets: what it is given
+  model      whether it asks the language model
   calls      the services whose addresses it is given: setting: service
 */ -}}
 {{- define "taoloop.services" -}}
@@ -27,6 +28,7 @@ thought-worker:
   listen: [TAOLOOP_WORKER_HEALTH_LISTEN]
   redis: true
   catalogue: true
+  model: true
 action:
   values: action
   serve: [action]
