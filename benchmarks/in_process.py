@@ -33,6 +33,9 @@ from taoloop.plan.task import Task, ToolAvailability
 from taoloop.plan.thinking import ThinkRequest, ThinkResponse
 from taoloop.testing.effect_ledger import InMemoryEffectLedger
 from taoloop.testing.run_log import InMemoryRunLog
+from taoloop.thought.pipeline.pipeline import Pipeline
+from taoloop.thought.pipeline.ports import InThread
+from taoloop.thought.pipeline.stages import Stages
 from taoloop.thought.planners.graph import GraphPlanner
 from taoloop.thought.thinker import Thinker
 from taoloop.tools.catalogue import Catalogue
@@ -87,7 +90,8 @@ class InProcess:
         self.catalogue = catalogue
         self.seen = Seen()
         self.planner = GraphPlanner(catalogue)
-        self.thinker = Thinker(catalogue, self.planner, clock, telemetry)
+        pipeline = Pipeline(catalogue, InThread(self.planner), Stages(telemetry, clock))
+        self.thinker = Thinker(catalogue, pipeline, clock, telemetry)
         self.executor = Executor(
             catalogue, ReplayingTransport(transport, self.seen), InMemoryEffectLedger(clock), telemetry, clock
         )
@@ -123,9 +127,9 @@ class InProcess:
         """Return the context of a call that begins now."""
         return CallContext(deadline=Deadline.after(RUN_SECONDS, self._clock))
 
-    async def think(self, request: ThinkRequest, _call: CallContext) -> ThinkResponse:
+    async def think(self, request: ThinkRequest, call: CallContext) -> ThinkResponse:
         """Think here."""
-        response = self.thinker.think(request)
+        response = await self.thinker.think(request, call.deadline)
         self.seen.thinks.append((request, response))
         return response
 

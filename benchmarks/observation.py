@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import json
 import os
 import re
@@ -17,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
@@ -27,9 +28,10 @@ import grpc.aio
 from benchmarks.caller import Work, repeat
 from benchmarks.echo import METHOD as ECHO_METHOD
 from benchmarks.observation_server import BATCH_METHOD, METHOD
-from benchmarks.observation_work import ARGUMENTS, BODY, TOOL, our_core, plain_python
+from benchmarks.observation_work import ITEMS, TOOL, our_core, plain_python
 from benchmarks.processor_time import Spread, used_ns
 from taoloop.api.v1 import action_pb2, observation_pb2
+from taoloop.core.exact_json import JsonValue
 from taoloop.testing.ports import LOOPBACK, free_ports
 from taoloop.wire.event_loop import run as run_loop
 
@@ -100,29 +102,32 @@ class _Channels:
 
     async def __aenter__(self) -> dict[str, tuple[str, int, Work]]:
         """Return, by kind of call, its server, how many observations a call makes, and the call."""
-        request = observe_request()
-        one = request.SerializeToString()
-        batch = observation_pb2.ObserveBatchRequest(items=[request] * BATCH).SerializeToString()
-        works = {"rpc_echo": ("echo", 1, self._call("echo", ECHO_METHOD, one, len(one)))}
+        requests = [observe_request(text, arguments) for text, arguments in ITEMS]
+        ones = [request.SerializeToString() for request in requests]
+        items = itertools.islice(itertools.cycle(requests), BATCH)
+        batch = observation_pb2.ObserveBatchRequest(items=items).SerializeToString()
+        works = {"rpc_echo": ("echo", 1, self._call("echo", ECHO_METHOD, ones, min(map(len, ones))))}
         for name in SERVERS[1:]:
-            works[f"rpc_{name}"] = (name, 1, self._call(name, METHOD, one, 200))
-        works["batch_unsampled"] = ("unsampled", BATCH, self._call("unsampled", BATCH_METHOD, batch, 200 * BATCH))
+            works[f"rpc_{name}"] = (name, 1, self._call(name, METHOD, ones, 200))
+        works["batch_unsampled"] = ("unsampled", BATCH, self._call("unsampled", BATCH_METHOD, [batch], 200 * BATCH))
         return works
 
     async def __aexit__(self, *_: object) -> None:
         await asyncio.gather(*(channel.close() for channel in self._channels.values()))
 
-    def _call(self, server: str, method: str, payload: bytes, least_bytes: int) -> Work:
+    def _call(self, server: str, method: str, payloads: Sequence[bytes], least_bytes: int) -> Work:
+        """Return a call that takes turns with the payloads."""
         call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = self._channels[server].unary_unary(f"/{method}")
+        turns = itertools.cycle(payloads)
 
         async def work() -> bool:
-            return len(await call(payload, timeout=30.0)) >= least_bytes
+            return len(await call(next(turns), timeout=30.0)) >= least_bytes
 
         return work
 
 
-def observe_request() -> observation_pb2.ObserveRequest:
-    """Return the request of one observation as the loop sends it."""
+def observe_request(text: str, arguments: Mapping[str, JsonValue]) -> observation_pb2.ObserveRequest:
+    """Return the request of one observation as the loop sends it, of this body and these arguments."""
     result = action_pb2.ActionResult(
         run_id="0" * 32,
         thought_id="1" * 32,
@@ -130,11 +135,11 @@ def observe_request() -> observation_pb2.ObserveRequest:
         tool=TOOL,
         status=action_pb2.ACTION_STATUS_SUCCEEDED,
         status_code=200,
-        parsed_json=BODY,
-        body=action_pb2.Body(content_type="application/json", size_bytes=len(BODY), sha256="2" * 64),
+        parsed_json=text,
+        body=action_pb2.Body(content_type="application/json", size_bytes=len(text), sha256="2" * 64),
     )
     result.response_time.FromMilliseconds(40)
-    return observation_pb2.ObserveRequest(result=result, arguments_json=json.dumps(ARGUMENTS))
+    return observation_pb2.ObserveRequest(result=result, arguments_json=json.dumps(arguments))
 
 
 async def _round(
@@ -176,7 +181,7 @@ def _one_core_rate(port: int, pid: int) -> float | None:
         print("h2load (package nghttp2-client) or a second core is missing: no rate of one core", file=sys.stderr)
         return None
     _pin(pid, {cores[0]})
-    message = observe_request().SerializeToString()
+    message = observe_request(*ITEMS[0]).SerializeToString()
     with tempfile.NamedTemporaryFile() as framed:
         framed.write(b"\0" + struct.pack(">I", len(message)) + message)
         framed.flush()

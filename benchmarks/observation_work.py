@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from itertools import cycle
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,34 +25,44 @@ from taoloop.tools.served_catalogue import read_catalogue
 
 CATALOGUE: Final = Path(__file__).parent / "observed"
 TOOL: Final = "track_parcel"
-ARGUMENTS: Final[dict[str, JsonValue]] = {"parcel_id": "P-204113"}
-BODY: Final = json.dumps(
-    {
-        "parcel_id": "P-204113",
-        "state": "IN_TRANSIT",
-        "state_since": "2026-03-11T09:40:12+08:00",
-        "eta": "2026-03-14T18:00:00+08:00",
-        "shipped_on": "2026-03-10",
-        "carrier": "SF Express",
-        "service": "EXPRESS",
-        "amount": "1,289.50",
-        "discount": "12.5%",
-        "weight_kg": 2.35,
-        "currency": "CNY",
-        "customer": {"name": "Li Wei", "city": "Hangzhou", "level": 3},
+
+
+def _arguments(number: int) -> dict[str, JsonValue]:
+    return {"parcel_id": f"P-{204113 + number}"}
+
+
+def _body(number: int) -> str:
+    """Return a kilobyte as a tool answers it; other numbers give other values of every kind, and the same verdict."""
+    parcel: dict[str, object] = {
+        **_arguments(number),
+        "state": ("IN_TRANSIT", "EN_ROUTE", "DELIVERED")[number % 3],
+        "state_since": f"2026-03-11T09:{40 + number}:12+08:00",
+        "eta": f"2026-03-14T{8 + number % 12:02d}:{number:02d}:00+08:00",
+        "shipped_on": f"2026-03-{10 - number % 8:02d}",
+        "carrier": ("SF Express", "Deppon", "YTO Express")[number % 3],
+        "service": ("EXPRESS", "STANDARD")[number % 2],
+        "amount": f"1,{289 + number}.{50 + number}",
+        "discount": f"{12 + number % 5}.{number % 10}%",
+        "weight_kg": 2.35 + number,
+        "currency": ("CNY", "EUR", "USD")[number % 3],
+        "customer": {"name": ("Li Wei", "Wang Fang")[number % 2], "city": "Hangzhou", "level": number % 9},
         "events": [
             {
-                "at": f"2026-03-1{day}T0{day}:15:00+08:00",
+                "at": f"2026-03-1{day}T0{day}:{15 + number}:00+08:00",
                 "place": place,
-                "code": 100 + day,
+                "code": 100 + day + number,
                 "note": "Scanned, on its way.",
             }
             for day, place in enumerate(("Hangzhou", "Suzhou", "Shanghai", "Nantong", "Xuzhou", "Jinan", "Tianjin"))
         ],
-    },
-    separators=(",", ":"),
-)
-"""A kilobyte, as a tool answers it."""
+    }
+    return json.dumps(parcel, separators=(",", ":"))
+
+
+ARGUMENTS: Final = _arguments(0)
+BODY: Final = _body(0)
+ITEMS: Final = tuple((_body(number), _arguments(number)) for number in range(16))
+"""What the cores take turns with, so that none works on one body all the time."""
 
 
 class WrongVerdict(RuntimeError):
@@ -61,9 +72,10 @@ class WrongVerdict(RuntimeError):
 def our_core() -> Callable[[], None]:
     """Return one observation from the body's text to the verdict with its trail, as the service does it."""
     observer = Observer(FixedCatalogue(read_catalogue(CATALOGUE)), ObservationPolicy())
-    text, arguments = BODY, dict(ARGUMENTS)
+    items = cycle(ITEMS)
 
     def observe() -> None:
+        text, arguments = next(items)
         result = ActionResult(
             step_id="1.t1",
             tool=TOOL,
@@ -94,9 +106,10 @@ def plain_python() -> Callable[[], None]:
     )
     rules = [(rule["id"], rule["when"], rule.get("severity", "hard")) for rule in spec["observe"]["rules"]]
     exposed = [pointer[1:] for pointer in spec["observe"]["expose"]]
-    text, arguments = BODY, dict(ARGUMENTS)
+    items = cycle(ITEMS)
 
     def observe() -> None:
+        text, arguments = next(items)
         body = json.loads(text, parse_float=Decimal, object_pairs_hook=_without_repeats)
         trail = ["status_2xx", "body_parsed", "not_empty"]
         if next(validator.iter_errors(body), None) is not None:

@@ -112,6 +112,10 @@ async def opened_stages(ground: Ground, task: Task) -> AsyncIterator[tuple[Stage
                 await domain.executor.execute(replace(request, request_id=new_id(clock)), domain.call())
             return True
 
+        async def think() -> bool:
+            await domain.thinker.think(asked, domain.call().deadline)
+            return True
+
         async def tool_http() -> bool:
             for call in tool_calls:
                 await ground.transport.attempt(call)
@@ -130,7 +134,7 @@ async def opened_stages(ground: Ground, task: Task) -> AsyncIterator[tuple[Stage
         yield (
             Stage("rpc_encode", _done(lambda: [_bytes(record, message) for record, _, message in messages]), 100),
             Stage("rpc_decode", _done(lambda: [decode(cls, pb.FromString(data)) for cls, pb, data in raw]), 100),
-            Stage("think", _done(lambda: domain.thinker.think(asked)), 100),
+            Stage("think", think, 100),
             Stage("think_plan", _done(lambda: domain.planner.plan(asked)), 100),
             Stage("think_check", _done(lambda: check_plan(plan, context)), 100),
             Stage("resolve", _done(lambda: _resolved(plan, state, tools)), 200),

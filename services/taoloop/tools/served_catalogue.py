@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from taoloop.core.errors import CatalogueInvalid
+from taoloop.core.wording import counted
 from taoloop.tools.catalogue import Catalogue
 from taoloop.tools.loading import load_catalogue
 
@@ -30,6 +31,6 @@ def read_catalogue(path: Path, bases: Mapping[str, str] | None = None, *, are_sa
         shown = "; ".join(faults[:_SHOWN_FINDINGS])
         more = f" (and {len(faults) - _SHOWN_FINDINGS} more)" if len(faults) > _SHOWN_FINDINGS else ""
         raise CatalogueInvalid(
-            f"The catalogue at {path} has {len(faults)} faults: {shown}{more}.", metadata={"path": str(path)}
+            f"The catalogue at {path} has {counted(len(faults), 'fault')}: {shown}{more}.", metadata={"path": str(path)}
         )
     return loaded.catalogue
