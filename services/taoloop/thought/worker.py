@@ -13,6 +13,7 @@ from taoloop.core.errors import BackendUnavailable, DeadlineExceeded, InternalEr
 from taoloop.core.ids import new_id
 from taoloop.core.logs import EventLog, log_context
 from taoloop.core.telemetry import Telemetry, names
+from taoloop.core.telemetry.metrics import observing
 from taoloop.core.telemetry.tracing import extract
 from taoloop.plan.thinking import ThinkRequest, ThinkResponse
 from taoloop.thought.front import failure_of
@@ -102,7 +103,7 @@ class ThoughtWorker:
         self._config = config
         self._clock = clock
         self._telemetry = telemetry
-        self._waits = telemetry.metrics.histogram(names.QUEUE_WAIT)
+        self._observe_wait = observing(telemetry.metrics.histogram(names.QUEUE_WAIT))
         self._hands: dict[object, _Hand] = {}
         self._has_room = asyncio.Event()
         self._has_room.set()
@@ -193,7 +194,7 @@ class ThoughtWorker:
 
     async def _deal_with(self, hand: _Hand) -> None:
         lease = hand.lease
-        self._waits.observe(lease.waited_seconds)
+        self._observe_wait(lease.waited_seconds)
         if lease.deliveries > 1:
             self._telemetry.metrics.counter(names.QUEUE_REDELIVERED).inc()
         cause = _cause_to_set_aside(lease)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -13,14 +13,14 @@ import pytest
 from taoloop.core.calls import CallContext
 from taoloop.core.clock import SystemClock
 from taoloop.core.deadlines import Deadline
-from taoloop.core.errors import CatalogueMismatch, DeadlineExceeded, InternalError, QueueFull
+from taoloop.core.errors import BackendUnavailable, CatalogueMismatch, DeadlineExceeded, InternalError, QueueFull
 from taoloop.core.settings import TelemetrySettings
 from taoloop.core.telemetry import Telemetry
 from taoloop.plan.task import Priority, Role, Turn
 from taoloop.plan.thinking import Refusal, RefusalReason, ThinkRequest, ThinkResponse
 from taoloop.testing.job_queue import InMemoryJobQueue, StoredJobs
 from taoloop.thought.front import ThoughtFront, error_of, failure_of
-from taoloop.thought.model import Lease, ThinkFailure, ThinkJob, ThinkReply
+from taoloop.thought.model import Lease, LeaseEnd, ThinkFailure, ThinkJob, ThinkReply
 from taoloop.thought.worker import MAX_DELIVERIES, ThoughtWorker, WorkerConfig
 
 CLOCK = SystemClock()
@@ -325,6 +325,42 @@ async def test_a_job_that_cannot_be_ended_does_not_end_the_worker() -> None:
             await ThoughtFront(queue).think(REQUEST, call(0.2))
 
         assert await ThoughtFront(queue).think(replace(REQUEST, iteration=2), call()) == NOTHING
+
+
+class Forgetting(InMemoryJobQueue):
+    """A queue that is away when a reply is to be stored, and has given the lease up when it is back.
+
+    Args:
+        end: What becomes of the first lease.
+    """
+
+    def __init__(self, end: LeaseEnd) -> None:
+        super().__init__(CLOCK)
+        self._end = end
+        self._first: object = None
+        self._is_told = asyncio.Event()
+
+    async def answer(self, lease: Lease, reply: ThinkReply | None) -> bool:
+        self._first = self._first or lease.key
+        if lease.key == self._first and not self._is_told.is_set():
+            raise BackendUnavailable("away")
+        return await super().answer(lease, reply)
+
+    async def renew(self, leases: Sequence[Lease]) -> Mapping[tuple[Priority, str], LeaseEnd]:
+        ended = {lease.key: self._end for lease in leases if lease.key == self._first}
+        if ended:
+            self._is_told.set()
+        return ended
+
+
+@pytest.mark.parametrize("end", list(LeaseEnd))
+async def test_a_lease_that_ends_while_its_reply_is_being_stored_does_not_end_the_worker(end: LeaseEnd) -> None:
+    async with working(Forgetting(end), Mind(), slots=1) as (queue, _), asyncio.TaskGroup() as group:
+        first = group.create_task(ThoughtFront(queue).think(REQUEST, call()))
+        second = group.create_task(ThoughtFront(queue).think(replace(REQUEST, iteration=2), call()))
+
+        assert await second == NOTHING
+        first.cancel()
 
 
 async def test_the_queue_is_measured_for_who_scales_the_workers() -> None:

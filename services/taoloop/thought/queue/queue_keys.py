@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from taoloop.plan.task import Priority
@@ -16,6 +16,10 @@ class QueueKeys:
     """The keys below one prefix."""
 
     prefix: str
+    _base: str = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_base", f"{self.prefix}:{{thought}}")
 
     def jobs(self, priority: Priority) -> str:
         """Return the stream of the jobs of a priority."""
@@ -42,7 +46,3 @@ class QueueKeys:
     def tenant(self, tenant: str) -> str:
         """Return where it stands which jobs of a tenant wait or are leased."""
         return f"{self._base}:tenant:{tenant}"
-
-    @property
-    def _base(self) -> str:
-        return f"{self.prefix}:{{thought}}"

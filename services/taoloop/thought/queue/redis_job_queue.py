@@ -42,6 +42,7 @@ MAX_READ_REPLIES: Final = 256
 ASK_AGAIN_SECONDS: Final = 2.0
 # How long the note of who waits outlives the job: an entry that is leased when its time ends is still told to somebody.
 NOTE_MARGIN_SECONDS: Final = 60.0
+_MARGIN_MS: Final = int(NOTE_MARGIN_SECONDS * 1000)
 # How long a front that is busy with nothing else tries to take a job back; what it leaves expires by itself.
 WITHDRAW_SECONDS: Final = 5.0
 
@@ -50,10 +51,39 @@ _log = EventLog(__name__)
 
 @dataclass(slots=True)
 class _Waiting:
-    """A job that callers of this front wait for."""
+    """A job that callers of this front wait for.
 
-    future: asyncio.Future[ThinkReply] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    Attributes:
+        callers: How many they are.
+        reply: What they wait for.
+        pauses: What each of them waits by: one that goes away must not take the others along.
+    """
+
     callers: int = 0
+    reply: ThinkReply | None = None
+    pauses: list[asyncio.Future[None]] = field(default_factory=list)
+
+    async def told(self, seconds: float) -> ThinkReply | None:
+        """Return the reply as soon as it is there; None when it does not come in time."""
+        if self.reply is not None:
+            return self.reply
+        loop = asyncio.get_running_loop()
+        pause = loop.create_future()
+        self.pauses.append(pause)
+        # A timer costs a third of `asyncio.wait` with a limit, which counts in a hop.
+        timer = loop.call_later(seconds, _end, pause)
+        try:
+            await pause
+        finally:
+            timer.cancel()
+            self.pauses.remove(pause)
+        return self.reply
+
+    def tell(self, reply: ThinkReply) -> None:
+        """Wake those who wait."""
+        self.reply = reply
+        for pause in self.pauses:
+            _end(pause)
 
 
 class RedisJobQueue:
@@ -73,6 +103,11 @@ class RedisJobQueue:
         self._clock = access.clock
         self._scripts = scripts
         self._limits = limits
+        self._terms = {priority: _terms(limits, priority) for priority in Priority}
+        self._streams = {
+            Priority.INTERACTIVE: (self._keys.jobs(Priority.INTERACTIVE), self._keys.jobs(Priority.BACKGROUND)),
+            Priority.BACKGROUND: (self._keys.jobs(Priority.BACKGROUND), self._keys.jobs(Priority.INTERACTIVE)),
+        }
         self._time = ServerTime(access.clock)
         self._front_id = new_id(access.clock)
         self._waiting: dict[str, _Waiting] = {}
@@ -89,8 +124,8 @@ class RedisJobQueue:
         waiting.callers += 1
         is_over = False
         try:
-            stored = await self._put(job, deadline)
-            reply = stored if stored is not None else await self._reply(job, waiting.future, deadline)
+            stored = await self._put(job, deadline, within=deadline)
+            reply = stored if stored is not None else await self._reply(job, waiting, deadline)
             is_over = True
         except QueueFull:
             is_over = True
@@ -107,29 +142,28 @@ class RedisJobQueue:
         """See `JobQueue.is_ready`."""
         return await self._link.is_alive()
 
-    async def _reply(self, job: ThinkJob, future: asyncio.Future[ThinkReply], deadline: Deadline) -> ThinkReply:
+    async def _reply(self, job: ThinkJob, waiting: _Waiting, deadline: Deadline) -> ThinkReply:
         """Wait for the reply, and look after the job now and then: its server may have lost it."""
         while True:
-            if not future.done():
-                await asyncio.wait((future,), timeout=deadline.bounded(ASK_AGAIN_SECONDS))
-            if future.done():
-                return future.result()
-            if deadline.is_expired:
-                raise DeadlineExceeded(f"No worker answered job {job.job_id} in time.", metadata={"job_id": job.job_id})
-            stored = await self._asked_again(job, deadline.shortened(ASK_AGAIN_SECONDS))
-            if stored is not None:
-                return stored
+            reply = await waiting.told(deadline.bounded(ASK_AGAIN_SECONDS))
+            if reply is None and deadline.is_expired:
+                raise _too_late(job)
+            reply = reply or await self._asked_again(job, deadline)
+            if reply is not None:
+                return reply
 
-    async def _asked_again(self, job: ThinkJob, soon: Deadline) -> ThinkReply | None:
+    async def _asked_again(self, job: ThinkJob, deadline: Deadline) -> ThinkReply | None:
         """Return the reply of an accepted job if it is there; put a job that is lost in the queue again.
 
-        The job was accepted: an outage, or a queue that others have filled since, is waited out.
+        The job was accepted: an outage, or a queue that others have filled since, is waited out. Each look is short,
+        so that a reply which comes meanwhile is not kept waiting; the job is wanted until the caller's deadline.
         """
+        soon = deadline.shortened(ASK_AGAIN_SECONDS)
         try:
-            verdict = await self._enqueue(job, soon, ())
+            verdict = await self._enqueue(job, deadline, (), within=soon)
             if verdict[0] == b"missing":
                 _log.warning("job_lost_and_queued_again", job_id=job.job_id)
-                return await self._put(job, soon)
+                return await self._put(job, deadline, within=soon)
         except BackendUnavailable:
             return None
         except QueueFull as error:
@@ -137,10 +171,14 @@ class RedisJobQueue:
             return None
         return self._codec.read_reply(verdict[1]) if verdict[0] == b"reply" else None
 
-    async def _put(self, job: ThinkJob, deadline: Deadline) -> ThinkReply | None:
+    async def _put(self, job: ThinkJob, deadline: Deadline, *, within: Deadline) -> ThinkReply | None:
         """Put the job in the queue unless it is there, or return the reply that it has already."""
+        fields = self._codec.entry(job)
         try:
-            verdict = await self._enqueue(job, deadline, self._codec.entry(job))
+            verdict = await self._enqueue(job, deadline, fields, within=within)
+            if verdict[0] == b"late" and not deadline.is_expired:
+                # The server's clock has jumped ahead since it was last heard of; now it is known again.
+                verdict = await self._enqueue(job, deadline, fields, within=within)
         except BackendOutOfMemory:
             self._count_refused("memory")
             raise
@@ -154,26 +192,38 @@ class RedisJobQueue:
             raise self._refusal(word, verdict[1].decode(), job)
         return None
 
-    async def _enqueue(self, job: ThinkJob, deadline: Deadline, fields: Sequence[Argument]) -> Any:
-        other = Priority.INTERACTIVE if job.priority is Priority.BACKGROUND else Priority.BACKGROUND
-        keys = [
-            self._keys.jobs(job.priority),
-            self._keys.jobs(other),
-            self._keys.note(job.job_id),
-            self._keys.reply(job.job_id),
-            self._keys.tenant(job.tenant),
-        ]
-        limits = (self._limits.max_jobs, self._limits.of(job.priority), self._limits.max_tenant_jobs)
+    async def _enqueue(self, job: ThinkJob, deadline: Deadline, fields: Sequence[Argument], *, within: Deadline) -> Any:
+        """Return what the script says.
+
+        Args:
+            job: The job.
+            deadline: When nobody waits for it any more: how long entry and note live.
+            fields: Of its entry; none to ask only.
+            within: How long to wait for the script.
+        """
+        if not self._time.is_known:
+            await self._learn_time(within)
+        job_id = job.job_id
+        keys = (*self._streams[job.priority], self._keys.note(job_id), self._keys.reply(job_id))
         life_ms = int(deadline.remaining_seconds() * 1000)
         # What lies on its way while the server is away must not be waited for longer than its caller does.
-        until_ms = str(int(self._time.moment(deadline) * 1000)) if self._time.is_known else ""
-        arguments = [self._front_id, *limits, life_ms, int(NOTE_MARGIN_SECONDS * 1000), until_ms, *fields]
+        until_ms = int(self._time.moment(deadline) * 1000)
+        arguments = (self._front_id, *self._terms[job.priority], life_ms, _MARGIN_MS, until_ms, *fields)
         asked_at = self._clock.monotonic()
-        with refusals_told():
-            verdict = await self._scripts.run(queue_script("enqueue"), keys, arguments, deadline)
-        if verdict[0] == b"queued":
+        verdict = await self._run("enqueue", (*keys, self._keys.tenant(job.tenant)), arguments, within)
+        if verdict[0] in (b"queued", b"late"):
             self._time.note(int(verdict[1]), int(verdict[2]), asked_at)
         return verdict
+
+    async def _learn_time(self, within: Deadline) -> None:
+        """Ask the server for its time, by which alone it can be told until when a first job is waited for."""
+        asked_at = self._clock.monotonic()
+        told = await self._run("renew", self._streams[Priority.INTERACTIVE][:1], (GROUP, self._front_id), within)
+        self._time.note(int(told[0]), int(told[1]), asked_at)
+
+    async def _run(self, name: str, keys: Sequence[str], arguments: Sequence[Argument], within: Deadline) -> Any:
+        with refusals_told():
+            return await self._scripts.run(queue_script(name), keys, arguments, within)
 
     def _count_refused(self, reason: str) -> None:
         self._access.telemetry.metrics.counter(names.QUEUE_REFUSED).labels(reason=reason).inc()
@@ -236,8 +286,7 @@ class RedisJobQueue:
         keys = [self._keys.note(job.job_id), self._keys.tenant(job.tenant)]
         soon = Deadline.after(WITHDRAW_SECONDS, self._clock)
         try:
-            with refusals_told():
-                await self._scripts.run(queue_script("withdraw"), keys, [self._front_id, GROUP], soon)
+            await self._run("withdraw", keys, (self._front_id, GROUP), soon)
         except BackendUnavailable as error:
             left = self._withdrawn.qsize()
             # They expire by themselves; a later front must not wait for an outage once for each of them.
@@ -251,12 +300,21 @@ class RedisJobQueue:
 
     def _deliver(self, fields: dict[bytes, bytes]) -> None:
         waiting = self._waiting.get(fields.get(b"job", b"").decode(errors="replace"))
-        if waiting is None or waiting.future.done():
+        if waiting is None or waiting.reply is not None:
             return
         try:
-            waiting.future.set_result(self._codec.read_reply(fields.get(b"reply", b"")))
+            waiting.tell(self._codec.read_reply(fields.get(b"reply", b"")))
         except UnreadableEntry as error:
             _log.error("reply_unreadable", reason=str(error))
+
+
+def _end(pause: asyncio.Future[None]) -> None:
+    if not pause.done():
+        pause.set_result(None)
+
+
+def _terms(limits: QueueLimits, priority: Priority) -> tuple[int, int, int]:
+    return limits.max_jobs, limits.of(priority), limits.max_tenant_jobs
 
 
 def _too_late(job: ThinkJob) -> DeadlineExceeded:

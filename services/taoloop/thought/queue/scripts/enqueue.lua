@@ -3,8 +3,8 @@
 -- KEYS[3] the job's note (string: front that waits, entry, stream, and `gone` when nobody waits any more); KEYS[4] the job's reply; KEYS[5] what the tenant has in the queue (sorted set)
 -- ARGV[1] the waiting front; ARGV[2] most jobs; ARGV[3] most jobs of this priority; ARGV[4] most jobs of the tenant
 -- ARGV[5] how long the job is waited for, ARGV[6] how long the note outlives that, in milliseconds
--- ARGV[7] until when it is waited for, in milliseconds of this server's clock, empty where the front does not know it; ARGV[8…] fields of the entry, left out to ask only
--- Returns {'reply', bytes}, {'missing'}, {'late'}, {'queued', seconds, microseconds} with the server's time, or {'full' | 'priority_full' | 'tenant_full', jobs}.
+-- ARGV[7] until when it is waited for, in milliseconds of this server's clock; ARGV[8…] fields of the entry, left out to ask only
+-- Returns {'reply', bytes}, {'missing'}, {'late' | 'queued', seconds, microseconds} with the server's time, or {'full' | 'priority_full' | 'tenant_full', jobs}.
 local function is_there(stream, entry)
   return #redis.call('XRANGE', stream, entry, entry) == 1
 end
@@ -16,7 +16,7 @@ local life = tonumber(ARGV[5])
 -- The server's clock is the only one that entries are judged by.
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-local expires = tonumber(ARGV[7]) or now + life
+local expires = tonumber(ARGV[7])
 if known[2] then
   local entry, stream = string.match(known[2], '^%S* (%S+) (%S+)')
   if entry and is_there(stream, entry) then
@@ -30,7 +30,7 @@ if #ARGV == 7 then
 end
 if expires <= now then
   -- The request lay on its way, or the server stood still, until nobody waited any more.
-  return { 'late' }
+  return { 'late', time[1], time[2] }
 end
 -- Answered entries are deleted, so the length is what waits (the group's lag) plus what is leased (pending).
 local own = redis.call('XLEN', KEYS[1])
