@@ -128,7 +128,12 @@ async def test_the_server_stops_generating_when_the_time_is_over(live: LiveModel
 
 async def test_a_server_that_is_killed_is_missed_at_once_and_found_again(live: LiveModel) -> None:
     settings = ChatModelSettings(
-        url=live.url, model=live.name, profile="vllm", timeout_seconds=SECONDS, probe_again_seconds=0.5
+        url=live.url,
+        model=live.name,
+        profile="vllm",
+        timeout_seconds=SECONDS,
+        probe_start_seconds=SECONDS,
+        probe_again_seconds=0.5,
     )
     telemetry = Telemetry.build(TelemetrySettings(), "test")
     async with open_chat_model(settings, "planner", telemetry, SystemClock()) as model:

@@ -54,6 +54,7 @@ TECHNOLOGIES = {
     "httpx2": ("mcp",),
     "mcp": ("mcp",),
     "redis": ("redis",),
+    "sklearn": ("sklearn",),
     "sqlalchemy": ("sql",),
 }
 # Composition roots and what is made to stand in for the outside world.

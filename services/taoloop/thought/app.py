@@ -21,8 +21,11 @@ from taoloop.models.opening import open_chat_model, open_prompt_counter
 from taoloop.models.readiness.gate import can_be_asked
 from taoloop.thought.budgets.choosing import CheapestThatFits
 from taoloop.thought.budgets.counting import PromptLengths
-from taoloop.thought.budgets.ports import PromptCounter, TenantBudget
+from taoloop.thought.budgets.estimating import RunningMean
+from taoloop.thought.budgets.ports import PromptCounter, TenantBudget, TokenEstimator
 from taoloop.thought.budgets.redis_tenant_budget import RedisTenantBudget
+from taoloop.thought.budgets.settings import Estimator
+from taoloop.thought.budgets.sklearn_estimator import BoostedEstimator
 from taoloop.thought.budgets.spending import Spending
 from taoloop.thought.front import ThoughtFront
 from taoloop.thought.pipeline.asking import Asking
@@ -113,7 +116,9 @@ async def opened_mind(
                     counter = await stack.enter_async_context(open_prompt_counter(chat, model.profile, clock))
                     if counter is not None:
                         counters[model.name] = counter
-        spending = Spending(budget, telemetry, clock, settings.budget.when_spent, PromptLengths(counters))
+        new_estimator = partial(_estimator, settings.budget.estimator, stack)
+        lengths = PromptLengths(counters)
+        spending = Spending(budget, telemetry, clock, settings.budget.when_spent, lengths, new_estimator)
         ladder = _ladder(models, settings, catalogue, stages, spending, clock) if models else None
         rules = PipelineRules(
             routing=settings.thought.route.rules(),
@@ -179,6 +184,18 @@ def _ladder(
         is_stall_refused=stage.stall.enabled,
     )
     return ModelLadder(parts, stages, clock, order)
+
+
+def _estimator(chosen: Estimator, stack: AsyncExitStack) -> TokenEstimator:
+    if chosen is Estimator.MEAN:
+        return RunningMean()
+    try:
+        return stack.enter_context(BoostedEstimator())
+    except ModuleNotFoundError as exc:
+        raise ConfigurationError(
+            f"TAOLOOP_BUDGET__ESTIMATOR=boosted needs {exc.name}, which is missing; install the extra `estimator`.",
+            metadata={"module": exc.name or ""},
+        ) from exc
 
 
 def tenant_budget(settings: ThoughtWorkerSettings, link: RedisLink, clock: Clock) -> TenantBudget | None:

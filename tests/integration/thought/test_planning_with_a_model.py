@@ -32,7 +32,7 @@ from taoloop.testing.chat.server import ChatServer, ScriptedReply, completion, e
 from taoloop.testing.ports import free_ports
 from taoloop.testing.valkey import EmbeddedValkey
 from taoloop.thought.app import thought_component, worker_process
-from taoloop.thought.budgets.settings import BudgetSettings
+from taoloop.thought.budgets.settings import BudgetSettings, Estimator
 from taoloop.thought.budgets.spending import WhenSpent
 from taoloop.thought.pipeline.settings import RouteSettings
 from taoloop.thought.settings import ThoughtSettings, ThoughtWorkerSettings
@@ -471,3 +471,9 @@ async def test_without_budgets_every_thought_may_ask(catalogue: Path, valkey: Em
     budget = BudgetSettings(enabled=False, token_seconds_per_minute=0.0001)
     async with planned(catalogue, valkey, ScriptedReply(text=GOOD), budget=budget) as (service, _):
         assert [(await service.think()).planner for _ in range(3)] == ["model/v1"] * 3
+
+
+async def test_trees_may_estimate_instead_of_the_mean(catalogue: Path, valkey: EmbeddedValkey) -> None:
+    budget = BudgetSettings(estimator=Estimator.BOOSTED)
+    async with planned(catalogue, valkey, ScriptedReply(text=GOOD), budget=budget) as (service, _):
+        assert (await service.think()).planner == "model/v1"

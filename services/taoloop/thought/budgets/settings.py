@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from pydantic import Field
 
 from taoloop.core.settings import SettingsGroup
@@ -10,6 +12,15 @@ from taoloop.thought.budgets.redis_tenant_budget import BudgetSizes
 from taoloop.thought.budgets.spending import WhenSpent
 
 _CHOICE = ChoiceRules()
+
+
+class Estimator(StrEnum):
+    """How the length of a reply is estimated."""
+
+    MEAN = "mean"
+    """The mean of the replies of late."""
+    BOOSTED = "boosted"
+    """Gradient-boosted trees on what is known of the request."""
 
 
 class BudgetSettings(SettingsGroup):
@@ -31,6 +42,10 @@ class BudgetSettings(SettingsGroup):
         default=WhenSpent.GRAPH,
         description="What becomes of a thought beyond it: `graph`, the graph planner's own reply; `refuse`, "
         "BUDGET_EXHAUSTED with the seconds to wait.",
+    )
+    estimator: Estimator = Field(
+        default=Estimator.MEAN,
+        description="How the length of a reply is estimated: `mean`, or `boosted`, which needs the extra `estimator`.",
     )
     stronger_above_tokens: int = Field(
         default=_CHOICE.stronger_above_tokens,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
@@ -76,7 +76,7 @@ class Call:
 class _Learned:
     """What is known of one model's replies."""
 
-    estimator: TokenEstimator = field(default_factory=RunningMean)
+    estimator: TokenEstimator
     pace: Pace = field(default_factory=Pace)
 
 
@@ -89,7 +89,7 @@ class Spending:
         clock: For the store's patience.
         when_spent: What becomes of a call that the budget does not hold.
         lengths: Tells how long prompts are; by characters alone when left out.
-        estimators: By the name of a model, in place of the running mean.
+        new_estimator: Makes the estimator of a model's replies.
     """
 
     def __init__(
@@ -99,13 +99,14 @@ class Spending:
         clock: Clock,
         when_spent: WhenSpent = WhenSpent.GRAPH,
         lengths: PromptLengths | None = None,
-        estimators: Mapping[str, TokenEstimator] | None = None,
+        new_estimator: Callable[[], TokenEstimator] = RunningMean,
     ) -> None:
         self._budget = budget
         self._clock = clock
         self._when_spent = when_spent
         self._lengths = lengths or PromptLengths()
-        self._learned = {name: _Learned(estimator) for name, estimator in (estimators or {}).items()}
+        self._new_estimator = new_estimator
+        self._learned: dict[str, _Learned] = {}
         metrics = telemetry.metrics
         self._refused = metrics.counter(names.BUDGET_REFUSED)
         self._unchecked = metrics.counter(names.BUDGET_UNCHECKED)
@@ -201,7 +202,10 @@ class Spending:
         learned.pace.learn(output, seconds, reply.first_token_seconds)
 
     def _of(self, model: str) -> _Learned:
-        return self._learned.setdefault(model, _Learned())
+        learned = self._learned.get(model)
+        if learned is None:
+            learned = self._learned[model] = _Learned(self._new_estimator())
+        return learned
 
 
 def _exhausted(tenant: str, cost: Cost, spent: Spent) -> BudgetExhausted:

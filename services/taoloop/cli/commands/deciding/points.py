@@ -197,7 +197,7 @@ POINTS: Final = (
         ),
         settings=(
             _worker("BUDGET__TOKEN_SECONDS_PER_MINUTE"), _worker("BUDGET__TENANTS"), _worker("BUDGET__WHEN_SPENT"),
-            _worker("BUDGET__STRONGER_ABOVE_TOKENS"), _worker("BUDGET__HYSTERESIS"),
+            _worker("BUDGET__STRONGER_ABOVE_TOKENS"), _worker("BUDGET__HYSTERESIS"), _worker("BUDGET__ESTIMATOR"),
             _worker("PLAN__MAX_TOKENS"), _worker("PLAN__MAX_STEPS"), _worker("THOUGHT__PLAN__MAX_OUTPUT_TOKENS"),
             _worker("MODEL__MAX_REPLY_TOKENS"), _worker("MODEL__CONTEXT_TOKENS"), _worker("MODEL__MAX_IN_FLIGHT"),
             _loop("MAX_TOKENS"),
