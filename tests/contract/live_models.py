@@ -87,4 +87,5 @@ class VllmLiveModel:
         await asyncio.to_thread(self._server.kill)
 
     async def restart(self) -> None:
-        await asyncio.to_thread(self._server.start)
+        # In this thread, however long it takes: the server ends with the one that started it.
+        self._server.start()

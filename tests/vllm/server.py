@@ -66,12 +66,13 @@ class VllmServer:
         return f"http://{LOOPBACK}:{self.port}/v1"
 
     def start(self) -> float:
-        """Start it and wait until it is healthy; return the seconds that it took."""
+        """Start it from the main thread and wait until it is healthy; return the seconds that it took."""
         started = time.monotonic()
         where = ("--model", str(MODEL), "--host", LOOPBACK, "--port", str(self.port))
         # Not the command `vllm`: it looks for a package of that name, which the build for processors does not have.
         size = ("--max-model-len", str(self._context_tokens))
-        # Killed, this process would leave gigabytes behind that serve nobody.
+        # Killed, this process would leave gigabytes behind that serve nobody. The signal comes when the thread that
+        # starts the server ends, so that must be one that lasts.
         leash = ("setpriv", "--pdeathsig", "TERM")
         command = (*leash, str(PYTHON), "-m", "vllm.entrypoints.openai.api_server", *where, *size, *_OPTIONS)
         with self._log.open("wb") as log:
