@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import uuid
 from collections.abc import AsyncIterator, Callable
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
@@ -144,3 +147,29 @@ async def test_a_store_that_is_away_is_said(valkey: EmbeddedValkey) -> None:
         budget = RedisTenantBudget(away, "test", SIZES, CLOCK)
         with pytest.raises(BackendUnavailable):
             await budget.reserve("acme", 1.0, Deadline.after(0.2, CLOCK))
+
+
+async def test_a_store_that_hangs_holds_nobody_up(tmp_path: Path) -> None:
+    async with (
+        EmbeddedValkey(tmp_path / "valkey") as server,
+        redis_link(RedisSettings(url=SecretStr(server.url)), Telemetry.build(TelemetrySettings(), "test")) as link,
+    ):
+        budget = RedisTenantBudget(link, "test", SIZES, CLOCK)
+        await held(budget, 1.0)
+        assert server.pid is not None
+        os.kill(server.pid, signal.SIGSTOP)
+        try:
+            async with asyncio.timeout(3.0):
+                with pytest.raises(BackendUnavailable):
+                    await budget.reserve("acme", 1.0, Deadline.after(0.25, CLOCK))
+        finally:
+            os.kill(server.pid, signal.SIGCONT)
+
+
+async def test_a_store_that_refuses_is_said_as_one_that_is_away(link: RedisLink) -> None:
+    prefix = f"test-{uuid.uuid4().hex[:8]}"
+    budget = RedisTenantBudget(link, prefix, SIZES, CLOCK)
+    bucket = budget._keys(Reservation("x", "acme", 1.0))[0]
+    await link.client.set(bucket, "no hash")
+    with pytest.raises(BackendUnavailable):
+        await budget.reserve("acme", 1.0, soon())

@@ -21,7 +21,6 @@ from taoloop.models.opening import open_chat_model, open_prompt_counter
 from taoloop.models.readiness.gate import can_be_asked
 from taoloop.thought.budgets.choosing import CheapestThatFits
 from taoloop.thought.budgets.counting import PromptLengths
-from taoloop.thought.budgets.estimating import RunningMean
 from taoloop.thought.budgets.ports import PromptCounter, TenantBudget, TokenEstimator
 from taoloop.thought.budgets.redis_tenant_budget import RedisTenantBudget
 from taoloop.thought.budgets.settings import Estimator
@@ -104,6 +103,7 @@ async def opened_mind(
     async with AsyncExitStack() as stack:
         models: list[PlanningModel] = []
         counters: dict[str, PromptCounter] = {}
+        estimators: dict[str, TokenEstimator] = {}
         if settings.thought.plan.enabled:
             for rung, chat, purpose in (
                 (Rung.MODEL, settings.model, "planner"),
@@ -115,10 +115,11 @@ async def opened_mind(
                     models.append(PlanningModel(rung=rung, model=model, timeout_seconds=timeout, is_ready=ready))
                     counter = await stack.enter_async_context(open_prompt_counter(chat, model.profile, clock))
                     if counter is not None:
-                        counters[model.name] = counter
-        new_estimator = partial(_estimator, settings.budget.estimator, stack)
+                        counters[rung.value] = counter
+                    if settings.budget.estimator is Estimator.BOOSTED:
+                        estimators[rung.value] = stack.enter_context(await asyncio.to_thread(_boosted))
         lengths = PromptLengths(counters)
-        spending = Spending(budget, telemetry, clock, settings.budget.when_spent, lengths, new_estimator)
+        spending = Spending(budget, telemetry, clock, settings.budget.when_spent, lengths, estimators)
         ladder = _ladder(models, settings, catalogue, stages, spending, clock) if models else None
         rules = PipelineRules(
             routing=settings.thought.route.rules(),
@@ -186,11 +187,9 @@ def _ladder(
     return ModelLadder(parts, stages, clock, order)
 
 
-def _estimator(chosen: Estimator, stack: AsyncExitStack) -> TokenEstimator:
-    if chosen is Estimator.MEAN:
-        return RunningMean()
+def _boosted() -> BoostedEstimator:
     try:
-        return stack.enter_context(BoostedEstimator())
+        return BoostedEstimator()
     except ModuleNotFoundError as exc:
         raise ConfigurationError(
             f"TAOLOOP_BUDGET__ESTIMATOR=boosted needs {exc.name}, which is missing; install the extra `estimator`.",

@@ -138,6 +138,8 @@ class ThoughtWorker:
         async with asyncio.TaskGroup() as group:
             while not self._is_stopping.is_set():
                 await self._has_room.wait()
+                if self._is_stopping.is_set():
+                    break
                 for lease in await self._take():
                     # The server may hand an entry out to us again, whose lease lapsed while this process stood still.
                     if lease.key not in self._hands:

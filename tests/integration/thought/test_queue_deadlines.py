@@ -14,6 +14,7 @@ from taoloop.core.clock import SystemClock
 from taoloop.core.errors import BackendUnavailable
 from taoloop.plan.task import Priority
 from taoloop.testing.valkey import EmbeddedValkey
+from taoloop.thought.model import ThinkFailure, ThinkReply
 from taoloop.thought.queue import redis_job_queue
 from tests.integration.thought.queue_ground import QueueGround, eventually, job, queue_ground, reply, soon, take_one
 
@@ -101,6 +102,24 @@ async def test_a_front_asks_on_when_the_servers_clock_has_jumped_ahead(
 
     assert asked.result() == reply()
     assert 20.0 < lease.deadline.remaining_seconds() <= 30.0
+
+
+async def test_a_failure_that_says_when_to_come_back_is_not_given_to_who_comes_back_then(
+    ground: tuple[QueueGround, EmbeddedValkey],
+) -> None:
+    queue, _ = ground
+    front, worker = await queue.front(), await queue.worker()
+    spent = ThinkReply(ThinkFailure(reason="BUDGET_EXHAUSTED", message="Spent.", retry_after_seconds=1.0))
+    async with asyncio.TaskGroup() as group:
+        asked = group.create_task(front.ask(job(), soon(30.0)))
+        await worker.answer(await take_one(worker), spent)
+    assert asked.result() == spent
+
+    await asyncio.sleep(1.0)
+    async with asyncio.TaskGroup() as group:
+        asked = group.create_task(front.ask(job(), soon(30.0)))
+        await worker.answer(await take_one(worker), reply())
+    assert asked.result() == reply()
 
 
 async def _length(ground: QueueGround, length: int) -> bool:

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from taoloop.core.settings import load_settings
+from taoloop.thought.budgets.settings import BudgetSettings
 from taoloop.thought.settings import ThoughtSettings, ThoughtWorkerSettings
 
 HERE = {"catalogue": Path()}
@@ -40,3 +42,8 @@ def test_a_worker_has_room_for_what_its_planners_can_have_in_work(settings: dict
 )
 def test_a_tenant_may_fill_half_of_the_queue_where_tenants_are_told_apart(settings: dict[str, Any], most: int) -> None:
     assert load_settings(ThoughtSettings, {**HERE, **settings}).queue_limits().max_tenant_jobs == most
+
+
+def test_a_tenants_budget_is_above_zero() -> None:
+    with pytest.raises(ValidationError, match="greater than 0"):
+        BudgetSettings(tenants={"acme": 0.0})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,8 +12,10 @@ from typing import Any, Final
 
 from taoloop.core.clock import Clock
 from taoloop.core.deadlines import Deadline
+from taoloop.core.errors import BackendUnavailable
 from taoloop.core.ids import new_id
 from taoloop.thought.budgets.model import Reservation, Spent
+from taoloop.wire.redis.redis_errors import refusals_told
 from taoloop.wire.redis.redis_link import RedisLink
 from taoloop.wire.redis.script_batch import Script, run_script
 
@@ -73,7 +76,15 @@ class RedisTenantBudget:
 
     async def _run(self, name: str, reservation: Reservation, arguments: Sequence[str], deadline: Deadline) -> Any:
         keys = self._keys(reservation)
-        return await self._link.run(lambda client: run_script(client, _script(name), keys, arguments), deadline)
+        try:
+            # A server that hangs would hold the caller up for as long as a command may take.
+            async with asyncio.timeout(deadline.remaining_seconds()):
+                with refusals_told():
+                    return await self._link.run(
+                        lambda client: run_script(client, _script(name), keys, arguments), deadline
+                    )
+        except TimeoutError as exc:
+            raise BackendUnavailable("Redis did not answer in time.", metadata={"backend": "redis"}) from exc
 
     def _keys(self, reservation: Reservation) -> list[str]:
         # By hash: a tenant's name may hold braces, which would choose the slot.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated
 
 from pydantic import Field
 
@@ -33,7 +34,7 @@ class BudgetSettings(SettingsGroup):
         le=1e12,
         description="What a tenant's bucket holds and gains in a minute: tokens of prompt and reply times seconds.",
     )
-    tenants: dict[str, float] = Field(
+    tenants: dict[str, Annotated[float, Field(gt=0.0, le=1e12)]] = Field(
         default={},
         description="The same for tenants with a figure of their own, by name, each above 0.",
         max_length=10_000,

@@ -34,7 +34,7 @@ class BoostedEstimator:
     """
 
     def __init__(self) -> None:
-        import_module("sklearn")
+        import_module("sklearn.ensemble")  # seconds, which no thought is to wait for
         self._mean = RunningMean()
         self._rows: deque[tuple[Sequence[float], int]] = deque(maxlen=_KEPT)
         self._unfitted = 0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
@@ -57,7 +58,7 @@ class Call:
 
     Attributes:
         tenant: Who pays.
-        model: Who is asked.
+        model: Who is asked, by its rung: two servers may give their models one name.
         request: What is to be thought about.
         asked: What the model is told.
         tools: How many tools are offered.
@@ -89,7 +90,7 @@ class Spending:
         clock: For the store's patience.
         when_spent: What becomes of a call that the budget does not hold.
         lengths: Tells how long prompts are; by characters alone when left out.
-        new_estimator: Makes the estimator of a model's replies.
+        estimators: Of replies, by model; the running mean where there is none.
     """
 
     def __init__(
@@ -99,14 +100,13 @@ class Spending:
         clock: Clock,
         when_spent: WhenSpent = WhenSpent.GRAPH,
         lengths: PromptLengths | None = None,
-        new_estimator: Callable[[], TokenEstimator] = RunningMean,
+        estimators: Mapping[str, TokenEstimator] | None = None,
     ) -> None:
         self._budget = budget
         self._clock = clock
         self._when_spent = when_spent
         self._lengths = lengths or PromptLengths()
-        self._new_estimator = new_estimator
-        self._learned: dict[str, _Learned] = {}
+        self._learned = {model: _Learned(estimator) for model, estimator in (estimators or {}).items()}
         metrics = telemetry.metrics
         self._refused = metrics.counter(names.BUDGET_REFUSED)
         self._unchecked = metrics.counter(names.BUDGET_UNCHECKED)
@@ -204,12 +204,12 @@ class Spending:
     def _of(self, model: str) -> _Learned:
         learned = self._learned.get(model)
         if learned is None:
-            learned = self._learned[model] = _Learned(self._new_estimator())
+            learned = self._learned[model] = _Learned(RunningMean())
         return learned
 
 
 def _exhausted(tenant: str, cost: Cost, spent: Spent) -> BudgetExhausted:
-    wait_seconds = max(1, round(spent.wait_seconds))
+    wait_seconds = max(1, math.ceil(spent.wait_seconds))
     return BudgetExhausted(
         f"The budget of tenant {tenant!r} does not hold {cost.token_seconds:.0f} token-seconds now; retry in "
         f"{wait_seconds} s.",

@@ -99,7 +99,7 @@ class Asking:
         seconds = self._clock.monotonic() - started
         if self._spending is not None and allowance is not None:
             answer = None if isinstance(reply, ModelFailed) else reply
-            await self._spending.settle(planning.model.name, allowance, answer, seconds)
+            await self._spending.settle(planning.rung.value, allowance, answer, seconds)
         if isinstance(reply, ModelFailed):
             return Attempt(failure=reply.kind, usage=_usage(TokenUsage(), seconds))
         # Reading a megabyte of nonsense takes seconds, which other thoughts of this process must not wait for.
@@ -116,7 +116,7 @@ class Asking:
             return None
         call = Call(
             tenant=question.tenant,
-            model=planning.model.name,
+            model=planning.rung.value,  # two servers may give their models one name
             request=question.request,
             asked=asked,
             tools=len(question.offer.tools),

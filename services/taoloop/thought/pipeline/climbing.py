@@ -217,7 +217,7 @@ class ModelLadder:
     ) -> tuple[Thought | None, tuple[Fault, ...]]:
         expansion = tried.last.expansion
         if expansion is None:
-            return None, tried.last.faults
+            return None, tried.faults
         stall = self._stages.stall(expansion.outcome, question.request) if self._rules.is_stall_refused else None
         if stall is not None:
             return None, (stall,)

@@ -150,7 +150,7 @@ class Pipeline:
         thought = Thought(
             outcome=reply.outcome, decision=reply.decision, reasoning=reply.reasoning, planner=self._graph.name
         )
-        first = self._single_step(look, climb, context)
+        first = self._single_step(look, climb, context, request)
         if first is not None:
             return replace(thought, outcome=first)
         if not look.faults and not _is_unsolved(reply, climb):
@@ -169,13 +169,17 @@ class Pipeline:
         self._fallbacks.labels(Rung.GRAPH.value, reason).inc()
         return Escalation(message=_HELD_BACK[is_in_chinese(request)], faults=faults)
 
-    def _single_step(self, look: _Look, climb: Climb, context: CheckContext) -> ThoughtPlan | None:
+    def _single_step(
+        self, look: _Look, climb: Climb, context: CheckContext, request: ThinkRequest
+    ) -> ThoughtPlan | None:
         """Return what takes the place of a model's plan without a step, where the policy has it so."""
         is_empty = any(fault.code == FaultCode.EMPTY_PLAN for fault in climb.faults)
         if not is_empty or self._rules.routing.empty_plan is not EmptyPlanPolicy.SINGLE_STEP:
             return None
         first = single_step(look.reply)
         if first is None or not self._stages.check(first, context).is_valid:
+            return None
+        if self._rules.is_stall_refused and self._stages.stall(first, request) is not None:
             return None
         return first
 

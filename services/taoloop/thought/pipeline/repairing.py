@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from taoloop.core.deadlines import Deadline
+from taoloop.core.faults import Fault
 from taoloop.core.logs import EventLog
 from taoloop.core.telemetry import names
 from taoloop.core.telemetry.tracing import current_span
@@ -53,10 +54,12 @@ class Tried:
 
     Attributes:
         last: Its last attempt.
+        faults: Those of the last plan that it wrote; empty when it wrote none.
         usage: What all its attempts consumed.
     """
 
     last: Attempt
+    faults: tuple[Fault, ...]
     usage: Usage
 
 
@@ -86,13 +89,13 @@ class Repairing:
     async def plan(self, planning: PlanningModel, question: Question, deadline: Deadline) -> Tried:
         """Ask, and ask again while the reply has faults that the model can be told; a failed call is not repeated."""
         attempt = await self._asking.ask(planning, question, deadline)
-        usage = attempt.usage
+        usage, faults = attempt.usage, attempt.faults
         said: tuple[ChatMessage, ...] = ()
         while attempt.faults and self._may_repeat(attempt, len(said) // 2, planning, deadline):
             said = (*said, _said(attempt), repair_message(self._prompts, attempt.faults))
             attempt = await self._again(attempt, said, planning, question, deadline)
-            usage = usage.plus(attempt.usage)
-        return Tried(attempt, usage)
+            usage, faults = usage.plus(attempt.usage), attempt.faults or faults
+        return Tried(attempt, faults, usage)
 
     async def _again(
         self,
@@ -104,7 +107,7 @@ class Repairing:
     ) -> Attempt:
         with self._stages.of(Stage.REPAIR, {names.Attribute.FAULT_CODE: refused.reason}) as run:
             attempt = await self._asking.ask(planning, question, deadline, said)
-            run.outcome = OK if attempt.expansion else attempt.failure.value if attempt.failure else REFUSED
+            run.outcome = OK if attempt.expansion else REFUSED if attempt.faults else attempt.reason
         self._repairs.labels("repaired" if attempt.expansion else run.outcome).inc()
         return attempt
 

@@ -123,7 +123,11 @@ class RedisJobSource:
         ]
         data = self._access.codec.reply(reply) if reply is not None else b""
         arguments: list[Argument] = [GROUP, lease.entry_id, self._config.consumer, job.job_id, data]
-        verdict = await self._run("answer", keys, [*arguments, *self._reply_terms()])
+        life_ms, *terms = self._reply_terms()
+        if reply is not None and isinstance(reply.outcome, ThinkFailure) and reply.outcome.retry_after_seconds:
+            # Who comes back when the failure says so must not be given it again.
+            life_ms = min(life_ms, max(1, int(reply.outcome.retry_after_seconds * 500)))
+        verdict = await self._run("answer", keys, [*arguments, life_ms, *terms])
         self._held.discard(lease.key)
         return bool(verdict != b"lost")
 

@@ -7,7 +7,9 @@ import pytest
 from taoloop.core.errors import BudgetExhausted
 from taoloop.models.ports import TokenUsage
 from taoloop.plan.model import ThoughtPlan
+from taoloop.plan.thinking import Escalation
 from taoloop.testing.tenant_budget import InMemoryTenantBudget
+from taoloop.thought.budgets.model import TokenFeatures
 from taoloop.thought.budgets.redis_tenant_budget import BudgetSizes
 from taoloop.thought.budgets.spending import Spending, WhenSpent
 from tests.unit.thought.pipeline.rig import AWAY, BAD, GOOD, NO_TOOL, Rig, reply
@@ -90,3 +92,24 @@ async def test_a_sure_graph_planner_spends_nothing() -> None:
     await rig.pipeline().think(request_of(), rig.deadline(), "poor")
 
     assert 'state="reserved"' not in rig.shown()
+
+
+async def test_a_plan_that_was_refused_and_not_repaired_for_want_of_budget_goes_to_a_person() -> None:
+    rig = rig_with(size=0.001)
+
+    thought = await rig.pipeline([BAD]).think(request_of(), rig.deadline())
+
+    assert isinstance(thought.outcome, Escalation)
+    assert 'taoloop_thought_repairs_total{outcome="budget"} 1.0' in rig.shown()
+
+
+async def test_models_of_one_name_are_learned_apart() -> None:
+    rig = rig_with()
+    slow, quick = reply(BAD, usage=TokenUsage(900, 300)), reply(GOOD, usage=TokenUsage(900, 20))
+
+    await rig.pipeline([slow], [quick]).think(request_of(), rig.deadline(seconds=200.0))
+
+    assert rig.spending is not None
+    prompt = TokenFeatures(prompt_tokens=1000)
+    assert rig.spending.cost("model", prompt).tokens == 1300
+    assert rig.spending.cost("stronger_model", prompt).tokens == 1020

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from taoloop.core.faults import FaultCode
 from taoloop.models.ports import ModelFailed, ModelFailureKind, TokenUsage
+from taoloop.plan.fingerprint import thought_fingerprint
 from taoloop.plan.model import Binding, DecisionKind, PlanStep, QuerySpan, ThoughtPlan
 from taoloop.plan.task import Permissions, Usage
 from taoloop.plan.thinking import Answer, Escalation, NeedInput, Refusal, RefusalReason
@@ -251,6 +252,18 @@ async def test_an_empty_plan_becomes_the_graph_planners_first_step_where_the_pol
     assert thought.outcome == plan_of()
     assert thought.planner == "graph/1"
     assert thought.usage.model_calls == 1
+
+
+async def test_a_first_step_that_stalls_does_not_leave_either() -> None:
+    rig = Rig(
+        graph=ScriptedGraph(plan_of("find_guest", "2.t1", "2.t2"), arguments=0.1),
+        rules=PipelineRules(routing=RoutingRules(empty_plan=EmptyPlanPolicy.SINGLE_STEP)),
+        repair=RepairRules(final=frozenset({FaultCode.EMPTY_PLAN})),
+    )
+
+    thought = await thought_of(rig, [EMPTY], previous_thought_sha256=thought_fingerprint(plan_of()))
+
+    assert thought.outcome != plan_of()
 
 
 async def test_a_white_list_of_modes_holds_for_every_planner() -> None:

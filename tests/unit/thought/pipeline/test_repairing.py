@@ -9,7 +9,7 @@ import pytest
 from taoloop.core.faults import FaultCode
 from taoloop.models.ports import ModelFailed, ModelFailureKind, Role, TokenUsage
 from taoloop.thought.pipeline.repairing import MAX_SAID_CHARACTERS, RETRY_SKIPPED, RepairRules, Tried
-from tests.unit.thought.pipeline.rig import BAD, EMPTY, GOOD, TIMEOUT_SECONDS, Rig, Said, reply
+from tests.unit.thought.pipeline.rig import AWAY, BAD, EMPTY, GOOD, TIMEOUT_SECONDS, Rig, Said, reply
 from tests.unit.thought.pipeline.test_asking import question
 
 
@@ -146,3 +146,10 @@ async def test_of_a_long_reply_a_model_is_shown_the_beginning() -> None:
 
     shown = rig.chats[0].requests[1].messages[2].content
     assert shown == "x" * MAX_SAID_CHARACTERS + "…"
+
+
+async def test_faults_of_a_plan_are_kept_when_its_repair_gets_no_reply() -> None:
+    result = await tried(Rig(), BAD, AWAY)
+
+    assert result.last.faults == ()
+    assert [fault.code for fault in result.faults] == [FaultCode.UNKNOWN_TOOL]
