@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import socket
+import struct
 import time
 import tracemalloc
 import zlib
@@ -148,3 +150,38 @@ async def test_an_answer_without_a_body_has_none_whatever_its_head_says(method: 
     async with raw_server(says(whole)) as server, transport(server.base_url) as tool:
         reply = await tool.attempt(call(contract(method=method)))
     assert (reply.status_code, reply.body) == (204, b"")
+
+
+async def test_a_fault_within_the_body_is_told_at_once_and_not_when_the_time_is_over() -> None:
+    async def behave(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n12\r\n")
+        await writer.drain()
+        await asyncio.sleep(0.05)  # so that the fault comes alone
+        writer.write(b"ZZ\r\n")
+        await writer.drain()
+        await asyncio.sleep(30)
+
+    async with raw_server(behave) as server, transport(server.base_url) as tool, asyncio.timeout(2.0):
+        fault = await fault_of(tool, call(contract()))
+    assert fault.code in {FaultCode.TOOL_PROTOCOL_FAULT, FaultCode.RESPONSE_INCOMPLETE}
+
+
+async def test_a_body_without_length_that_a_reset_cut_is_not_whole() -> None:
+    async def behave(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n12")
+        await writer.drain()
+        await asyncio.sleep(0.05)  # the beginning arrives before the reset
+        told = writer.get_extra_info("socket")
+        told.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        writer.transport.abort()
+
+    async with raw_server(behave) as server, transport(server.base_url) as tool:
+        fault = await fault_of(tool, call(contract()))
+    assert fault.code == FaultCode.RESPONSE_INCOMPLETE
+
+
+async def test_a_body_without_length_that_the_server_ended_is_whole() -> None:
+    whole = b'HTTP/1.1 200 OK\r\n\r\n{"a":12}'
+    async with raw_server(says_and_closes(whole)) as server, transport(server.base_url) as tool:
+        reply = await tool.attempt(call(contract()))
+    assert (reply.status_code, reply.body) == (200, b'{"a":12}')

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
-from aiohttp.helpers import DEFAULT_CHUNK_SIZE, EMPTY_BODY_STATUS_CODES
+from aiohttp.helpers import DEFAULT_CHUNK_SIZE, EMPTY_BODY_STATUS_CODES, set_exception
 from aiohttp.http import HttpResponseParser
 from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
@@ -154,6 +154,8 @@ class AnswerProtocol(ResponseHandler):
                 self.has_spoken = True
             super().data_received(data)
             return
+        if self._exception is not None:
+            return  # what comes behind the fault that broke it
         if self._parser is None:
             plain = None if self._skip_payload else plain_answer(data, self._limits)
             if plain is not None:
@@ -206,7 +208,20 @@ class AnswerProtocol(ResponseHandler):
             told = HttpProcessingError(code=error.code, message=error.message, headers=error.headers)
         elif not isinstance(error, aiohttp.ClientError):
             told = HttpProcessingError()
+        self._end_body(told, error)
         self.set_exception(told, error)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Tell who waits; a body that has no length is whole only where the server ended it in peace."""
+        if exc is not None:
+            self._end_body(aiohttp.ClientPayloadError("The connection broke within the body."), exc)
+        super().connection_lost(exc)
+
+    def _end_body(self, told: Exception, cause: BaseException) -> None:
+        """Tell who reads a body that no more of it comes; the library's parser forgets it when it fails."""
+        payload = self._payload
+        if payload is not None and payload is not EMPTY_PAYLOAD and not payload.is_eof():
+            set_exception(payload, told, cause)
 
 
 class Outbox:

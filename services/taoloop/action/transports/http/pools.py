@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Final, Self
 
 import aiohttp
+from aiohttp.client_reqrep import ConnectionKey
 
 from taoloop.action.egress.rules import host_of, judge_url
 from taoloop.action.transports.egress_guard import Egress, EgressGuard
@@ -150,8 +151,9 @@ class ToolPool:
         """Close a connection whose answer was not read to its end."""
         self._busy -= 1
         transport = protocol.transport
-        if transport is not None and transport.get_write_buffer_size():
-            transport.abort()  # closing alone would go on sending what the caller has given up
+        # Closing alone would go on sending what the caller has given up; what TLS has handed on is counted nowhere.
+        if transport is not None and (transport.get_write_buffer_size() or transport.get_extra_info("sslcontext")):
+            transport.abort()
         self._connector._release(route.key, protocol, should_close=True)  # noqa: SLF001 - the library's handle does so
 
     def admit(self, url: str, *, is_base: bool) -> Route:
@@ -357,6 +359,14 @@ class _CountingConnector(aiohttp.TCPConnector):
             self._conns[route.key].append((protocol, _monotonic()))
         else:
             self._release(route.key, protocol)
+
+    async def _wait_for_available_connection(self, key: ConnectionKey, traces: list[Any]) -> None:
+        """Wait for a connection; one that was handed to a call as it was given up goes to the next, not to nobody."""
+        try:
+            await super()._wait_for_available_connection(key, traces)
+        except BaseException:
+            self._release_waiter()
+            raise
 
     async def connect(
         self, req: aiohttp.ClientRequest, traces: list[Any], timeout: aiohttp.ClientTimeout
