@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -200,3 +201,34 @@ async def test_a_long_body_is_sent_whole() -> None:
     async with raw_server(says(answer())) as server, transport(server.base_url) as under_test:
         assert (await under_test.attempt(call(tool, text=body))).status_code == 200
         assert len(server.bodies[0]) == len(body) + len('{"text":""}')
+
+
+async def test_a_connection_that_was_handed_to_a_call_as_it_was_given_up_goes_to_the_next() -> None:
+    gate = Gate()
+    tool = contract(policies=pooled(1))
+    async with raw_server(gate) as server, transport(server.base_url) as under_test:
+        first = asyncio.create_task(under_test.attempt(call(tool)))
+        await gate.until_waiting(1)
+        second = asyncio.create_task(under_test.attempt(call(tool)))
+        third = asyncio.create_task(under_test.attempt(call(tool)))
+        connector = under_test.pools.pools["look_up"]._connector
+        await eventually(lambda: sum(len(waiters) for waiters in connector._waiters.values()) == 2)
+        hand_on = connector._release_waiter
+
+        def hand_on_and_give_up() -> None:
+            connector._release_waiter = hand_on  # type: ignore[method-assign]
+            hand_on()
+            second.cancel()
+
+        connector._release_waiter = hand_on_and_give_up  # type: ignore[method-assign]
+        gate.opened.set()
+        async with asyncio.timeout(2.0):
+            assert (await first).status_code == (await third).status_code == 200
+    with pytest.raises(asyncio.CancelledError):
+        await second
+
+
+async def eventually(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5.0):
+        while not holds():  # noqa: ASYNC110 - the library tells nobody
+            await asyncio.sleep(0.01)
