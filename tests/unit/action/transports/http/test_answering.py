@@ -115,6 +115,17 @@ async def test_what_is_no_http_is_told_to_who_waits_and_closes_the_connection() 
     assert not protocol.rest()
 
 
+async def test_what_comes_behind_a_fault_is_not_read_any_more() -> None:
+    protocol, transport = connected()
+    arrival = protocol.ask("GET", HEAD, None, LIMITS)
+    protocol.data_received(b"no HTTP\r\n\r\n")
+    protocol.data_received(PLAIN)
+    with pytest.raises(HttpProcessingError):
+        await arrival
+    assert transport.is_closed
+    assert not protocol.rest()
+
+
 async def test_a_parser_that_fails_in_its_own_way_is_no_http_either(monkeypatch: pytest.MonkeyPatch) -> None:
     class Failing:
         def feed_data(self, data: bytes) -> None:
