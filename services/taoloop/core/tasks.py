@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import asyncio
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
 
 
 @contextmanager
@@ -24,3 +26,20 @@ def first_error() -> Iterator[None]:
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
         raise error from error.__cause__
+
+
+@asynccontextmanager
+async def beside(**work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Do work in the background while the block runs, each under its name; at the end it is cancelled.
+
+    Raises:
+        BaseException: The first error of the block or of the work, as it was raised.
+    """
+    with first_error():
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one, name=name.replace("_", " ")) for name, one in work.items()]
+            try:
+                yield
+            finally:
+                for task in tasks:
+                    task.cancel()

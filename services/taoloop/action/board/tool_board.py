@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -14,7 +13,7 @@ from taoloop.core.clock import Clock
 from taoloop.core.deadlines import Deadline
 from taoloop.core.errors import BackendUnavailable
 from taoloop.core.logs import EventLog
-from taoloop.core.tasks import first_error
+from taoloop.core.tasks import beside
 from taoloop.plan.task import ToolAvailability
 
 OFF: Final = "switched_off"
@@ -135,10 +134,5 @@ class ToolBoard:
 async def following(board: ToolBoard) -> AsyncIterator[ToolBoard]:
     """Keep the board up to date while the block runs; the first reading is done before it begins."""
     await board.exchange()
-    with first_error():
-        async with asyncio.TaskGroup() as group:
-            task = group.create_task(board.follow(), name="tool board")
-            try:
-                yield board
-            finally:
-                task.cancel()
+    async with beside(tool_board=board.follow()):
+        yield board

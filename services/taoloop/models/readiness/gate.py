@@ -12,7 +12,7 @@ from typing import Final, Protocol
 from taoloop.core.clock import Clock
 from taoloop.core.deadlines import Deadline
 from taoloop.core.logs import EventLog
-from taoloop.core.tasks import first_error
+from taoloop.core.tasks import beside
 from taoloop.core.telemetry import Telemetry
 from taoloop.core.telemetry.names import MODEL_DEGRADED, MODEL_PROBES, MODEL_READY
 from taoloop.models.ports import ChatModel, ChatReply, ChatRequest, ModelFailed, ModelFailureKind
@@ -213,10 +213,5 @@ def can_be_asked(model: ChatModel) -> bool:
 @asynccontextmanager
 async def watched(model: ReadyChatModel) -> AsyncIterator[ReadyChatModel]:
     """Keep looking at the server while the block runs."""
-    with first_error():
-        async with asyncio.TaskGroup() as group:
-            task = group.create_task(model.keep_looking(), name="model readiness")
-            try:
-                yield model
-            finally:
-                task.cancel()
+    async with beside(model_readiness=model.keep_looking()):
+        yield model

@@ -13,7 +13,7 @@ from taoloop.core.deadlines import Deadline
 from taoloop.core.errors import BackendUnavailable
 from taoloop.core.ids import new_id
 from taoloop.core.logs import EventLog
-from taoloop.core.tasks import first_error
+from taoloop.core.tasks import beside
 from taoloop.core.telemetry.metrics import Metrics
 from taoloop.core.telemetry.names import DRIFT, DRIFT_REFUSED
 from taoloop.observation.drift.local_drift_log import DriftKey, drift_key
@@ -157,11 +157,6 @@ class DriftNotebook:
 @asynccontextmanager
 async def handing_over(notebook: DriftNotebook) -> AsyncIterator[DriftNotebook]:
     """Hand the notebook's sightings over while the block runs, and the last of them at its end."""
-    with first_error():
-        async with asyncio.TaskGroup() as group:
-            task = group.create_task(notebook.follow(), name="drift notebook")
-            try:
-                yield notebook
-            finally:
-                task.cancel()
+    async with beside(drift_notebook=notebook.follow()):
+        yield notebook
     await notebook.hand_over()

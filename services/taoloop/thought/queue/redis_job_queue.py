@@ -21,7 +21,7 @@ from taoloop.core.errors import (
 )
 from taoloop.core.ids import new_id
 from taoloop.core.logs import EventLog
-from taoloop.core.tasks import first_error
+from taoloop.core.tasks import beside
 from taoloop.core.telemetry import names
 from taoloop.plan.task import Priority
 from taoloop.thought.model import QueueLimits, ThinkJob, ThinkReply
@@ -334,15 +334,8 @@ async def redis_job_queue(access: QueueAccess, limits: QueueLimits) -> AsyncIter
     """Open the front's side: replies are read, and jobs taken back, while the block runs."""
     async with script_batch(access.link) as scripts:
         queue = RedisJobQueue(access, scripts, limits)
-        with first_error():
-            async with asyncio.TaskGroup() as group:
-                tasks = (
-                    group.create_task(queue.read_replies(), name="thought replies"),
-                    group.create_task(queue.take_back(), name="thought withdrawals"),
-                )
-                try:
-                    yield queue
-                finally:
-                    for task in tasks:
-                        task.cancel()
-                    await queue.close()
+        try:
+            async with beside(thought_replies=queue.read_replies(), thought_withdrawals=queue.take_back()):
+                yield queue
+        finally:
+            await queue.close()

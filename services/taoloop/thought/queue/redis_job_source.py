@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -12,7 +11,7 @@ from typing import Any, Final
 from taoloop.core.deadlines import Deadline
 from taoloop.core.errors import BackendUnavailable
 from taoloop.core.logs import EventLog
-from taoloop.core.tasks import first_error
+from taoloop.core.tasks import beside
 from taoloop.core.telemetry import names
 from taoloop.plan.task import Priority
 from taoloop.thought.model import Lease, LeaseEnd, QueueState, ThinkFailure, ThinkReply
@@ -239,14 +238,11 @@ async def redis_job_source(access: QueueAccess, config: SourceConfig) -> AsyncIt
     """Open the worker's side; at the end its name leaves the group, unless it still holds something."""
     async with script_batch(access.link) as scripts:
         source = RedisJobSource(access, scripts, config)
-        with first_error():
-            async with asyncio.TaskGroup() as group:
-                tidying = group.create_task(source.keep_tidy(), name="queue tidying")
-                try:
-                    yield source
-                finally:
-                    tidying.cancel()
-                    try:
-                        await source.leave(())
-                    except BackendUnavailable as error:
-                        _log.warning("queue_not_left", consumer=config.consumer, reason=error.reason)
+        try:
+            async with beside(queue_tidying=source.keep_tidy()):
+                yield source
+        finally:
+            try:
+                await source.leave(())
+            except BackendUnavailable as error:
+                _log.warning("queue_not_left", consumer=config.consumer, reason=error.reason)

@@ -16,7 +16,7 @@ from redis.exceptions import NoScriptError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from taoloop.core.deadlines import Deadline
-from taoloop.core.tasks import first_error
+from taoloop.core.tasks import beside
 from taoloop.wire.redis.redis_errors import LIBRARY_ERRORS, is_out_of_memory, is_passing, unavailable
 from taoloop.wire.redis.redis_link import Pause, RedisLink
 
@@ -221,10 +221,5 @@ def _settled(call: _Call, result: Any) -> bool:
 async def script_batch(link: RedisLink) -> AsyncIterator[ScriptBatch]:
     """Send while the block runs."""
     batch = ScriptBatch(link)
-    with first_error():
-        async with asyncio.TaskGroup() as group:
-            sender = group.create_task(batch.send(), name="scripts")
-            try:
-                yield batch
-            finally:
-                sender.cancel()
+    async with beside(scripts=batch.send()):
+        yield batch

@@ -7,7 +7,7 @@ from typing import Final
 
 from taoloop.cli.deployables import DeployableName
 from taoloop.core.telemetry import names
-from taoloop.core.telemetry.names.metrics import MetricSpec
+from taoloop.core.telemetry.names.metric_spec import MetricSpec
 
 Off = str | float | bool | None
 

@@ -16,9 +16,10 @@ from taoloop.thought.planners.graph.language.text import Word
 from taoloop.thought.planners.graph.language.vocabulary import PLACE_WORDS
 from taoloop.thought.planners.graph.offers.offering import offers
 from taoloop.thought.planners.graph.offers.quantities import assigned, cue_of
-from taoloop.thought.planners.graph.reading import Reading, Unread, read
+from taoloop.thought.planners.graph.reading import Reading, read
 from taoloop.thought.planners.graph.slots import Slot
 from taoloop.thought.planners.graph.view import Place, RequestView
+from taoloop.thought.planners.unread import Unread
 
 SINGLE_DAY_FACTOR: Final = 0.7
 """How much less well one day suits a range than a period does."""

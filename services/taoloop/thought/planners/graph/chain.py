@@ -15,7 +15,6 @@ from taoloop.thought.planners.graph.index import PlannerIndex, ToolView
 from taoloop.thought.planners.graph.language.described import SlotClass
 from taoloop.thought.planners.graph.language.mentions import Mention
 from taoloop.thought.planners.graph.language.text import name_keys
-from taoloop.thought.planners.graph.reading import Unread
 from taoloop.thought.planners.graph.repeats import Row, repeated
 from taoloop.thought.planners.graph.slots import Slot
 from taoloop.thought.planners.graph.sources import (
@@ -32,6 +31,7 @@ from taoloop.thought.planners.graph.sources import (
     is_peculiar,
 )
 from taoloop.thought.planners.graph.view import Place, RequestView
+from taoloop.thought.planners.unread import Unread
 
 PRONOUN: Final = re.compile(
     r"\b(?:it|its|them|their|him|her|there|the first one|the former|this|that|these|those|the results?"

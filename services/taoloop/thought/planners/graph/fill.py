@@ -13,9 +13,9 @@ from taoloop.thought.planners.graph.index import ToolView
 from taoloop.thought.planners.graph.language.described import SlotClass
 from taoloop.thought.planners.graph.language.mentions import Mention
 from taoloop.thought.planners.graph.offers.lists import list_candidates
-from taoloop.thought.planners.graph.reading import Unread
 from taoloop.thought.planners.graph.slots import Slot
 from taoloop.thought.planners.graph.view import Place, RequestView
+from taoloop.thought.planners.unread import Unread
 
 # Set by hand on the example tasks; to be fitted on generated data.
 REQUIRED_MINIMUM: Final = 0.35

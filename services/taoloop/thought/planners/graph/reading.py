@@ -13,6 +13,7 @@ from taoloop.plan.task import InputReason
 from taoloop.thought.planners.graph.language.described import SlotClass
 from taoloop.thought.planners.graph.language.numerals import spoken_number
 from taoloop.thought.planners.graph.slots import Slot
+from taoloop.thought.planners.unread import Unread
 from taoloop.values.conversions import ConversionContext, convert
 from taoloop.values.folding import fold
 from taoloop.values.refusals import RefusalCode, ValueRefused
@@ -31,19 +32,6 @@ class Reading:
     value: JsonValue
     convert: Convert | None = None
     member: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """Words of the right kind that give no value.
-
-    Attributes:
-        reason: Why.
-        candidates: What they may mean, or what would be accepted.
-    """
-
-    reason: InputReason
-    candidates: tuple[str, ...] = ()
 
 
 CONVERSION_OF: Final[Mapping[SlotClass, str]] = {

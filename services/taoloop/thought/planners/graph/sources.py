@@ -25,9 +25,10 @@ from taoloop.thought.planners.graph.language.described import SlotClass
 from taoloop.thought.planners.graph.language.mentions import Mention
 from taoloop.thought.planners.graph.language.text import name_keys
 from taoloop.thought.planners.graph.language.vocabulary import GENERIC_WORDS, ID_WORDS
-from taoloop.thought.planners.graph.reading import Reading, Unread, read
+from taoloop.thought.planners.graph.reading import Reading, read
 from taoloop.thought.planners.graph.slots import Slot
 from taoloop.thought.planners.graph.view import RequestView
+from taoloop.thought.planners.unread import Unread
 from taoloop.tools.schema_paths import incompatibility
 
 Source = QuerySpan | StatePath | StepOutput | ContractValue | InputValue

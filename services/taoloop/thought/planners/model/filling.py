@@ -27,7 +27,8 @@ from taoloop.thought.planners.model.offer import Offer, OfferedTool
 from taoloop.thought.planners.model.parameters import Parameter, ParameterKind, alone
 from taoloop.thought.planners.model.places import NamedPlace
 from taoloop.thought.planners.model.quotes import Quoted, find_quote
-from taoloop.thought.planners.model.reading import CLOCK_FORMATS, WordsUnread, read_words
+from taoloop.thought.planners.model.reading import CLOCK_FORMATS, read_words
+from taoloop.thought.planners.unread import Unread
 from taoloop.values.conversions import ConversionContext
 
 MAX_SHOWN_CHARACTERS: Final = 200
@@ -168,7 +169,7 @@ class _Filling:
             self._ask(parameter, pointer, InputReason.MISSING)
             return
         read = read_words(parameter, found.span.text, self.around.conversion)
-        if isinstance(read, WordsUnread):
+        if isinstance(read, Unread):
             self._ask(parameter, pointer, read.reason, read.candidates)
             return
         source = read.choice or found.span

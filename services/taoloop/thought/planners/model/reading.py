@@ -10,6 +10,7 @@ from taoloop.core.exact_json import JsonValue
 from taoloop.plan.model import ContractValue, Convert
 from taoloop.plan.task import InputReason
 from taoloop.thought.planners.model.parameters import Parameter
+from taoloop.thought.planners.unread import Unread
 from taoloop.values.conversions import CONVERSIONS, ConversionContext, convert
 from taoloop.values.folding import fold
 from taoloop.values.refusals import RefusalCode, ValueRefused
@@ -42,20 +43,7 @@ class WordsRead:
     choice: ContractValue | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WordsUnread:
-    """Words that give no value.
-
-    Attributes:
-        reason: Why.
-        candidates: What they may mean, or what would be accepted.
-    """
-
-    reason: InputReason
-    candidates: tuple[str, ...] = ()
-
-
-def read_words(parameter: Parameter, text: str, context: ConversionContext) -> WordsRead | WordsUnread:
+def read_words(parameter: Parameter, text: str, context: ConversionContext) -> WordsRead | Unread:
     """Read words as a value; words that the schema accepts as they stand are not converted."""
     if parameter.shape.values is not None:
         return _member(parameter, text)
@@ -63,13 +51,13 @@ def read_words(parameter: Parameter, text: str, context: ConversionContext) -> W
         return WordsRead(text)
     to = _conversion(parameter)
     if to is None:
-        return WordsUnread(InputReason.INVALID)
+        return Unread(InputReason.INVALID)
     try:
         value = convert(to, text, context)
     except ValueRefused as refused:
         is_ambiguous = refused.code is RefusalCode.AMBIGUOUS
-        return WordsUnread(InputReason.AMBIGUOUS if is_ambiguous else InputReason.INVALID, refused.candidates)
-    return WordsRead(value, Convert(to=to)) if _accepts(parameter, value) else WordsUnread(InputReason.INVALID)
+        return Unread(InputReason.AMBIGUOUS if is_ambiguous else InputReason.INVALID, refused.candidates)
+    return WordsRead(value, Convert(to=to)) if _accepts(parameter, value) else Unread(InputReason.INVALID)
 
 
 def _conversion(parameter: Parameter) -> str | None:
@@ -91,13 +79,13 @@ def _accepts(parameter: Parameter, value: JsonValue) -> bool:
     return parameter.compiled is None or parameter.compiled.is_valid(value)
 
 
-def _member(parameter: Parameter, text: str) -> WordsRead | WordsUnread:
+def _member(parameter: Parameter, text: str) -> WordsRead | Unread:
     """Find the value of the schema that differs only by case, width, `_`, `-` and blanks; two such values are none."""
     wanted = _folded(text)
     found = [choice for choice in parameter.choices if choice.number and _folded(str(choice.value)) == wanted]
     if len(found) != 1:
         offered = tuple(str(choice.value) for choice in parameter.choices if choice.number)
-        return WordsUnread(InputReason.INVALID, offered[:20])
+        return Unread(InputReason.INVALID, offered[:20])
     return WordsRead(found[0].value, choice=ContractValue(kind=found[0].kind, pointer=found[0].pointer))
 
 

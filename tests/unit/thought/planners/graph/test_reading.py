@@ -8,8 +8,9 @@ import pytest
 
 from taoloop.plan.model import Convert
 from taoloop.plan.task import InputReason
-from taoloop.thought.planners.graph.reading import Reading, Unread, read
+from taoloop.thought.planners.graph.reading import Reading, read
 from taoloop.thought.planners.graph.slots import compile_slots
+from taoloop.thought.planners.unread import Unread
 from taoloop.values.conversions import ConversionContext
 
 CONTEXT = ConversionContext(reference_time=datetime(2026, 3, 10, 1, tzinfo=UTC), time_zone="Asia/Shanghai", locale="zh")

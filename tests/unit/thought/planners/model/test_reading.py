@@ -12,14 +12,15 @@ from taoloop.core.exact_json import JsonValue
 from taoloop.plan.model import Convert
 from taoloop.plan.task import InputReason
 from taoloop.thought.planners.model.parameters import parameters_of
-from taoloop.thought.planners.model.reading import WordsRead, WordsUnread, read_words
+from taoloop.thought.planners.model.reading import WordsRead, read_words
+from taoloop.thought.planners.unread import Unread
 from taoloop.tools.signature import ToolSignature
 from taoloop.values.conversions import ConversionContext
 
 NOW = ConversionContext(reference_time=datetime(2026, 11, 30, 9, tzinfo=UTC), time_zone="UTC", locale="en")
 
 
-def read(schema: dict[str, Any], text: str) -> WordsRead | WordsUnread:
+def read(schema: dict[str, Any], text: str) -> WordsRead | Unread:
     (parameter,) = parameters_of(ToolSignature(name="t", description="", parameters={"properties": {"x": schema}}))
     return read_words(parameter, text, NOW)
 
@@ -59,5 +60,5 @@ def test_words_are_converted_where_the_schema_asks_for_it(
 def test_words_without_one_reading_are_asked_for_again(schema: dict[str, Any], text: str, reason: InputReason) -> None:
     found = read(schema, text)
 
-    assert isinstance(found, WordsUnread)
+    assert isinstance(found, Unread)
     assert found.reason is reason

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from taoloop.thought.planners.graph.calls.model import UNSURE_SCORE, Missing
 from taoloop.thought.planners.graph.index import ToolView
-from taoloop.thought.planners.graph.reading import Unread
 from taoloop.thought.planners.graph.slots import Slot
 from taoloop.thought.planners.graph.sources import Bound
+from taoloop.thought.planners.unread import Unread
 
 
 def missing_of(tool: ToolView, slot: Slot, why: Unread | None) -> Missing:
