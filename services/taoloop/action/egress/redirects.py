@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 MAX_REDIRECTS: Final = 5
 """Hops of one attempt; a chain that is longer is most likely a circle."""
+
+_URL_CHARACTERS: Final = "!#$%&'()*+,-./:;=?@[]_~"
+"""What stands in a URL as it is, beside letters and digits (RFC 3986); `%` since what was encoded stays so."""
 
 REDIRECT_STATUSES: Final = frozenset({301, 302, 303, 307, 308})
 
@@ -81,7 +84,9 @@ def redirect_decision(hop: Hop, *, allows_other_origins: bool) -> RedirectDecisi
         hop: The request and its answer.
         allows_other_origins: Whether the contract lets a redirect leave scheme, host and port.
     """
-    url = urljoin(hop.url, hop.location.strip()).partition("#")[0]
+    # A server may send anything; in a request line a space, a control character or a raw byte would be another request.
+    location = quote(hop.location.strip(), safe=_URL_CHARACTERS, errors="surrogateescape")
+    url = urljoin(hop.url, location).partition("#")[0]
     method = _next_method(hop)
     is_same = _origin(hop.url) == _origin(url)
     reason = _objection(hop, url, method, is_same=is_same, allows_other_origins=allows_other_origins)

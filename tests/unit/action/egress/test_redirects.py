@@ -92,3 +92,20 @@ def test_the_next_method_is_that_of_the_fetch_standard(
     decision = decided("/z", method=method, status=status, headers=headers)
     assert (decision.method, decision.keeps_body) == (next_method, keeps_body)
     assert (("Content-Type", "application/json") in decision.headers) is keeps_body
+
+
+@pytest.mark.parametrize(
+    ("location", "path"),
+    [
+        ("/a b", "/a%20b"),
+        ("/x HTTP/1.1\r\nX-Evil: y", "/x%20HTTP/1.1%0D%0AX-Evil:%20y"),
+        ("/\x0bx", "/%0Bx"),
+        ("/订单?q=é", "/%E8%AE%A2%E5%8D%95?q=%C3%A9"),
+        ("/caf\udce9", "/caf%E9"),  # a byte that is no UTF-8, as the library hands it on
+        ("/is%20so;v=1?a=[1]&b='~'", "/is%20so;v=1?a=[1]&b='~'"),
+    ],
+)
+def test_whatever_stands_in_a_location_fits_a_request_line(location: str, path: str) -> None:
+    decision = decided(location)
+    assert decision.is_followed
+    assert decision.url.partition("://")[2].partition("/")[2] == path[1:]

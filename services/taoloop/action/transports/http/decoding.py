@@ -17,6 +17,10 @@ class EncodingBroken(ValueError):
     """The bytes are not in the encoding that the response announced, or they end too early."""
 
 
+_MOST_MEMBERS: Final = 500
+"""Each member costs a copy of what is behind it, so that thousands of empty ones would hold the event loop up."""
+
+
 class BodyTooLarge(ValueError):
     """The decoded body passed its limit."""
 
@@ -43,6 +47,7 @@ class BodyDecoder:
         self._limit = limit_bytes
         self._stream = zlib.decompressobj(_GZIP_BITS) if self._is_gzip else None
         self._has_input = False
+        self._members = 0
         self.body = bytearray()
 
     def feed(self, data: bytes) -> None:
@@ -86,8 +91,11 @@ class BodyDecoder:
             # Some servers send the bare stream under the name of the wrapped one.
             self._stream = zlib.decompressobj(_ZLIB_BITS if data[0] & 0x0F == 8 else _RAW_BITS)
         elif self._stream.eof:
+            self._members += 1
             if not self._is_gzip:
                 raise EncodingBroken("bytes follow the end of the compressed ones")
+            if self._members > _MOST_MEMBERS:
+                raise EncodingBroken(f"the compressed bytes have more than {_MOST_MEMBERS} members")
             self._stream = zlib.decompressobj(_GZIP_BITS)  # gzip may be several members in a row
         return self._stream
 

@@ -80,3 +80,10 @@ def test_more_than_the_limit_is_refused_with_what_came_up_to_it(encoding: str) -
 
 def test_exactly_the_limit_is_taken() -> None:
     assert len(decoded("gzip", gzip.compress(b"0" * 1000), limit=1000)) == 1000
+
+
+def test_members_in_a_row_are_one_body_and_thousands_of_them_are_refused() -> None:
+    member = gzip.compress(b"ab", mtime=0)
+    assert decoded("gzip", member * 400, piece=4096) == b"ab" * 400
+    with pytest.raises(EncodingBroken, match="more than 500 members"):
+        decoded("gzip", gzip.compress(b"", mtime=0) * 20_000, piece=65_536)
