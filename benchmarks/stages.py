@@ -16,7 +16,7 @@ from taoloop.core.clock import Clock
 from taoloop.core.exact_json import ABSENT
 from taoloop.core.ids import new_id
 from taoloop.core.telemetry import Telemetry
-from taoloop.loop.answers import compose
+from taoloop.loop.answering.facts import compose
 from taoloop.loop.servicer import event_codec
 from taoloop.loop.state import RunState
 from taoloop.loop.tool_directory import KnownTools

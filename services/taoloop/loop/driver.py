@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from taoloop.core.calls import CallContext
@@ -11,9 +11,9 @@ from taoloop.core.clock import Clock
 from taoloop.core.errors import BackendUnavailable, RunConflict, TaoError
 from taoloop.core.exact_json import ABSENT
 from taoloop.core.faults import Fault, FaultCode, FaultStage
-from taoloop.loop.answers import compose
+from taoloop.loop.answering.answerer import Answerer
 from taoloop.loop.limits import RunLimits
-from taoloop.loop.ports import ThoughtPort
+from taoloop.loop.ports import RunMemory, ThoughtPort
 from taoloop.loop.runlog.writer import RunWriter
 from taoloop.loop.state import StepRecord
 from taoloop.loop.steps.dag import run_steps
@@ -32,7 +32,6 @@ from taoloop.plan.thinking import (
     ThinkRequest,
     ThinkResponse,
 )
-from taoloop.tools.schemas import CompiledSchema
 
 # What a refusal of the planner means for the run.
 _OUTCOME_OF_REFUSAL: Final = {RefusalReason.NO_TOOL: Outcome.NO_TOOL}
@@ -57,6 +56,9 @@ class DriverServices:
     steps: StepServices
     directory: ToolDirectory
     clock: Clock
+    answerer: Answerer = field(default_factory=Answerer)
+    memory: RunMemory | None = None
+    """What earlier runs and turns left; None remembers nothing."""
 
 
 class RunDriver:
@@ -105,7 +107,7 @@ class RunDriver:
                 await self._stop_at_limit(*reached)
                 return
             tools = await self._services.directory.tools(call)
-            response = await self._services.thought.think(self._request(tools), call)
+            response = await self._services.thought.think(await self._request(tools, call), call)
             await self._writer.emit(ThoughtMade(response=response))
             await self._follow(response, tools, replace(call, request_id=response.thought_id))
 
@@ -114,7 +116,7 @@ class RunDriver:
             case ThoughtPlan() as plan:
                 await self._carry_out(plan, tools, call)
             case Answer() as answer:
-                await self._answer(answer)
+                await self._answer(await self._services.answerer.of_planner(self._writer.state, answer, tools, call))
             case NeedInput() as need:
                 await self._writer.emit(InputRequired(input_id=need.input_id, fields=need.fields))
                 await self._finish(Outcome.NEEDS_INPUT)
@@ -141,24 +143,11 @@ class RunDriver:
         elif self._writer.state.open_approvals:
             await self._finish(Outcome.NEEDS_APPROVAL)
         else:
-            locale = self._writer.state.task.locale
-            await self._answer(compose(plan, steps, tools.templates(), locale))
+            await self._answer(await self._services.answerer.of_plan(self._writer.state, plan, tools, call))
 
-    async def _answer(self, answer: Answer) -> None:
-        schema = self._writer.state.task.output_schema
-        data = None if answer.data is ABSENT else answer.data
-        violations = CompiledSchema.compile(schema).violations(data) if isinstance(schema, dict) else ()
-        if violations:
-            first = violations[0]
-            fault = Fault(
-                code=FaultCode.SCHEMA_VIOLATION,
-                stage=FaultStage.ANSWER,
-                message=f"The answer's data does not fit the task's output schema: {first.message}",
-                field=first.pointer,
-                expected=first.expected,
-                actual=first.actual,
-            )
-            await self._finish(Outcome.FAILED, fault=fault)
+    async def _answer(self, answer: Answer | Fault) -> None:
+        if isinstance(answer, Fault):
+            await self._finish(Outcome.FAILED, fault=answer)
             return
         doubtful = self._writer.state.doubtful_steps
         if doubtful:
@@ -167,9 +156,10 @@ class RunDriver:
         await self._writer.emit(answer)
         await self._finish(Outcome.ANSWERED)
 
-    def _request(self, tools: KnownTools) -> ThinkRequest:
+    async def _request(self, tools: KnownTools, call: CallContext) -> ThinkRequest:
         state = self._writer.state
         task = state.task
+        memory = self._services.memory
         return ThinkRequest(
             run_id=state.run_id,
             iteration=state.iteration + 1,
@@ -187,6 +177,8 @@ class RunDriver:
             output_schema=task.output_schema,
             seed=task.seed,
             tainted_context=state.is_tainted,
+            memory=None if memory is None else await memory.recall(self._writer.tenant, state, call),
+            step_count=state.usage.tool_calls,
             previous_thought_sha256="" if state.thought is None else thought_fingerprint(state.thought.outcome),
         )
 

@@ -9,11 +9,13 @@ from typing import Protocol
 
 from taoloop.core.calls import CallContext
 from taoloop.core.deadlines import Deadline
+from taoloop.loop.state import RunState
 from taoloop.plan.acting import ActionResult, ExecuteRequest, ToolSummary
 from taoloop.plan.effects import DecideApprovalRequest, DecideApprovalResponse
 from taoloop.plan.observing import ObservationResult, ObserveRequest
 from taoloop.plan.running import RunEvent
-from taoloop.plan.thinking import ThinkRequest, ThinkResponse
+from taoloop.plan.task import Task
+from taoloop.plan.thinking import MemoryContext, ThinkRequest, ThinkResponse
 
 
 class ThoughtPort(Protocol):
@@ -75,6 +77,25 @@ class ObservationPort(Protocol):
         Raises:
             TaoError: The service could not do its job.
         """
+        ...
+
+
+class RunMemory(Protocol):
+    """What is remembered from turn to turn and from run to run, by tenant, line of business, session and user.
+
+    A memory that is away makes a run forgetful, never fail: no method raises a `TaoError`.
+    """
+
+    async def restored(self, tenant: str, task: Task) -> Task:
+        """Return the task with what its session is known to hold; what the caller gave stands."""
+        ...
+
+    async def recall(self, tenant: str, state: RunState, call: CallContext) -> MemoryContext | None:
+        """Return what the next thought is told of earlier turns, runs and failures."""
+        ...
+
+    async def remember(self, tenant: str, state: RunState) -> None:
+        """Keep what a run that came to rest leaves to later ones."""
         ...
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from taoloop.core.calls import CallContext
 from taoloop.core.clock import Clock
 from taoloop.core.exact_json import JsonValue
-from taoloop.loop.answers import AnswerTemplates
+from taoloop.loop.answering.facts import AnswerTemplates
 from taoloop.loop.ports import ActionPort
 from taoloop.plan.acting import ToolSummary
 from taoloop.plan.task import ToolAvailability

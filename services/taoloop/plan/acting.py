@@ -270,6 +270,8 @@ class ToolSummary:
     """The contract's time limit."""
     answer: Json = ABSENT
     """Object from language tag to answer template, for answers without a language model."""
+    fallback_tool: str = ""
+    """The tool that stands in for this one, which is another source of the same facts; empty when there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

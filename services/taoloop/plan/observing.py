@@ -74,6 +74,9 @@ class ObserveRequest:
     """The run's reference time."""
     projection: str = ""
     """Name of one of the contract's projections: the goal that the result is shown for; empty shows all it may."""
+    state_snapshot: Json = ABSENT
+    """Object: what the thought holds to be true of the session. A value of it that a step was to use and did not is a
+    broken consistency; absent checks nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

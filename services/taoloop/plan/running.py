@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import TypeAlias
 
 from taoloop.core.exact_json import ABSENT, Json
@@ -131,6 +132,8 @@ class RunSummary:
     """What it consumed."""
     approvals_required: tuple[ApprovalRequired, ...] = ()
     """The approvals that it waits for, when it does."""
+    handovers_required: tuple[HandoverRequired, ...] = ()
+    """What persons have to take over, when it waits for that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,6 +254,12 @@ class StepStarted:
     """The resolved arguments."""
     provenance: tuple[Provenance, ...] = ()
     """Where each argument came from."""
+    attempt: int = 0
+    """Number of the start, from 1; more than 1 after a correction that tries again."""
+    item_of: str = ""
+    """The planned step of which this is one item; empty for a step that does not fan out."""
+    item: int = 0
+    """Number of the item in its list, from 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -295,6 +304,18 @@ class CorrectionMade:
     """Whether the user is told."""
     message: str = ""
     """Why this reaction, for a person."""
+    step_id: str = ""
+    """The step that failed; empty when it was no step."""
+    tool: str = ""
+    """The tool that failed; empty when it was none."""
+    state: str = ""
+    """Where the correction of the failure stood before this reaction, for example `fresh` or `retried`."""
+    is_retry_useful: bool = False
+    """Whether the same again may help; if not, something else is done."""
+    user_message: str = ""
+    """What the user is told, in the user's language; empty when nothing."""
+    attempt: int = 0
+    """Number of the reaction to this failure, from 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -331,6 +352,63 @@ class ApprovalRequired:
     """The tool."""
     arguments: Json = ABSENT
     """What it would be called with."""
+    reason: str = ""
+    """Why leave is needed, for a person."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalExpiring:
+    """An approval that nobody has decided lapses soon."""
+
+    approval_id: str = ""
+    """The approval."""
+    expires_at: datetime | None = None
+    """When it lapses."""
+    step_id: str = ""
+    """The step."""
+    tool: str = ""
+    """The tool."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandoverRequired:
+    """A person has to take something over. The run rests; `DecideHandover` continues or ends it."""
+
+    handover_id: str = ""
+    """Names the handover."""
+    step_id: str = ""
+    """The step that it is about; empty when it is the whole run."""
+    reason: str = ""
+    """Why, for a person."""
+    fault: Fault | None = None
+    """The failure that led to it."""
+
+
+class HandoverDecision(StrEnum):
+    """What a person made of a handover."""
+
+    ANSWERED = "answered"
+    """The person answered in the run's place."""
+    RESUMED = "resumed"
+    """What was in the way is out of it: the run thinks again."""
+    CLOSED = "closed"
+    """Nothing more is done: the run failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandoverOutcome:
+    """What became of a handover."""
+
+    handover_id: str
+    """The handover."""
+    decision: HandoverDecision
+    """What holds."""
+    decided_by: str = ""
+    """Who decided."""
+    comment: str = ""
+    """Why, for the record and for the next thought."""
+    answer_text: str = ""
+    """The answer's text, for ANSWERED."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -348,11 +426,13 @@ class RunResumed:
     """The run went on."""
 
     reason: str
-    """input, approval or take_over."""
+    """input, approval, handover or take_over."""
     input: ProvidedInput | None = None
     """The input that was given, when that is the reason."""
     approval: ApprovalOutcome | None = None
     """The approval that was decided, when that is the reason."""
+    handover: HandoverOutcome | None = None
+    """The handover that was decided, when that is the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -396,5 +476,7 @@ EventBody: TypeAlias = (
     | RunResumed
     | RunFinished
     | StepSkipped
+    | ApprovalExpiring
+    | HandoverRequired
 )
 """What can happen in a run."""

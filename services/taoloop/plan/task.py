@@ -70,6 +70,17 @@ class Turn:
     """What was said, as the service stored it after hygiene; spans count code points of this text."""
 
 
+class TaintedEffects(StrEnum):
+    """What becomes of a step that writes or reaches outside when untrusted text steers or feeds it."""
+
+    ASK = "ask"
+    """It waits for a person's leave."""
+    REFUSE = "refuse"
+    """It is refused as TAINTED_SOURCE."""
+    ALLOW = "allow"
+    """It is made: the caller answers for what the text may have brought about."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permissions:
     """What a run may do."""
@@ -78,6 +89,8 @@ class Permissions:
     """The strongest effect that a step may have. Default READ."""
     allowed_tools: tuple[str, ...] = ()
     """Names of the tools that the run may use; empty means every tool of the catalogue."""
+    tainted_effects: TaintedEffects | None = None
+    """What becomes of a step that writes or reaches outside when untrusted text steers or feeds it; None asks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,3 +214,8 @@ class Task:
     """JSON Schema that the answer's data must fit; absent for none."""
     seed: int = 0
     """Seed for sampling; unset draws one."""
+    business_line: str = ""
+    """The line of business that the task belongs to, 1 to 64 characters of a-z, 0-9, `_` and `-`; what is remembered of
+    one line is never read by another. Empty takes `default`."""
+    user_id: str = ""
+    """Whose preferences are remembered across sessions, as the tenant names its users; empty remembers none."""

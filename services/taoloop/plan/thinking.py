@@ -66,6 +66,50 @@ class ThinkRequest:
     """Whether untrusted text has entered the run."""
     previous_thought_sha256: str = ""
     """Fingerprint of the run's thought before this one, by which the same one again is refused as THOUGHT_STALLED."""
+    memory: MemoryContext | None = None
+    """What is remembered of the session and the user, distilled; None when nothing is."""
+    strict: bool = False
+    """Whether the thought before was malformed: a language model is held to a stricter form."""
+    step_count: int = 0
+    """Calls of tools that the run has made; prompts say so, and beyond a bound the planner answers from what it has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryContext:
+    """What a thought is told of earlier turns, runs and failures: at most 300 tokens together."""
+
+    summary: str = ""
+    """Summary of the latest turns, for the system prompt."""
+    knowledge: tuple[MemoryItem, ...] = ()
+    """Pieces of knowledge, best first, for the place before the user's words."""
+    last_error: ErrorTrace | None = None
+    """The latest failure, as the last instruction; None when there is none."""
+    tokens: int = 0
+    """Estimated tokens of all of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryItem:
+    """One piece of knowledge."""
+
+    text: str
+    """Its text, redacted."""
+    score: float = 0.0
+    """How well it fits the request, 0 to 1."""
+    kind: str = ""
+    """What it is of: preference, policy, state, snapshot or run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorTrace:
+    """What failed last."""
+
+    code: str
+    """The fault's code."""
+    tool: str = ""
+    """The tool that failed; empty when none did."""
+    arguments_sha256: str = ""
+    """SHA-256 of the canonical arguments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +156,19 @@ class ThinkResponse:
     """Seed that a language model sampled with, drawn or given; unset when none was asked, or it takes no seed."""
 
 
+class AnswerOrigin(StrEnum):
+    """Who worded an answer."""
+
+    TEMPLATE = "template"
+    """A tool's own template."""
+    FACTS = "facts"
+    """Nobody: the exposed facts, listed."""
+    MODEL = "model"
+    """A language model; every value in it occurs in the observations."""
+    PERSON = "person"
+    """A person who took the run over."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """An answer in words and data."""
@@ -122,6 +179,10 @@ class Answer:
     """The same as data; fits `output_schema_json` where the request has one."""
     grounding: tuple[Grounding, ...] = ()
     """Where the answer's values come from."""
+    origin: AnswerOrigin | None = None
+    """Who worded it."""
+    replaced: Fault | None = None
+    """Why a text was replaced by the facts; None when it was not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -703,6 +703,7 @@ class ToolSummary(_message.Message):
     AVAILABILITY_FIELD_NUMBER: _builtins.int
     TIMEOUT_FIELD_NUMBER: _builtins.int
     ANSWER_JSON_FIELD_NUMBER: _builtins.int
+    FALLBACK_TOOL_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The tool's name."""
     description: _builtins.str
@@ -725,6 +726,8 @@ class ToolSummary(_message.Message):
     """Digest of the contract."""
     answer_json: _builtins.str
     """Object from language tag to answer template, for answers without a language model."""
+    fallback_tool: _builtins.str
+    """The tool that stands in for this one, which is another source of the same facts; empty when there is none."""
     @_builtins.property
     def availability(self) -> _types_pb2.ToolAvailability:
         """Whether it can be called at present."""
@@ -749,10 +752,11 @@ class ToolSummary(_message.Message):
         availability: _types_pb2.ToolAvailability | None = ...,
         timeout: _duration_pb2.Duration | None = ...,
         answer_json: _builtins.str = ...,
+        fallback_tool: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["availability", b"availability", "timeout", b"timeout"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_json", b"answer_json", "availability", b"availability", "avoid_when", b"avoid_when", "contract_digest", b"contract_digest", "description", b"description", "effect", b"effect", "name", b"name", "output_schema_json", b"output_schema_json", "parameters_json", b"parameters_json", "reach", b"reach", "timeout", b"timeout", "trust", b"trust", "use_when", b"use_when"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_json", b"answer_json", "availability", b"availability", "avoid_when", b"avoid_when", "contract_digest", b"contract_digest", "description", b"description", "effect", b"effect", "fallback_tool", b"fallback_tool", "name", b"name", "output_schema_json", b"output_schema_json", "parameters_json", b"parameters_json", "reach", b"reach", "timeout", b"timeout", "trust", b"trust", "use_when", b"use_when"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

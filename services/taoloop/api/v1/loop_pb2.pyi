@@ -9,6 +9,7 @@ from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from taoloop.api.v1 import action_pb2 as _action_pb2
 from taoloop.api.v1 import observation_pb2 as _observation_pb2
 from taoloop.api.v1 import thought_pb2 as _thought_pb2
@@ -23,6 +24,34 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class _HandoverDecision:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _HandoverDecisionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_HandoverDecision.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    HANDOVER_DECISION_UNSPECIFIED: _HandoverDecision.ValueType  # 0
+    """Not decided."""
+    HANDOVER_DECISION_ANSWERED: _HandoverDecision.ValueType  # 1
+    """The person answered in the run's place."""
+    HANDOVER_DECISION_RESUMED: _HandoverDecision.ValueType  # 2
+    """What was in the way is out of it: the run thinks again."""
+    HANDOVER_DECISION_CLOSED: _HandoverDecision.ValueType  # 3
+    """Nothing more is done: the run failed."""
+
+class HandoverDecision(_HandoverDecision, metaclass=_HandoverDecisionEnumTypeWrapper):
+    """What a person made of a handover."""
+
+HANDOVER_DECISION_UNSPECIFIED: HandoverDecision.ValueType  # 0
+"""Not decided."""
+HANDOVER_DECISION_ANSWERED: HandoverDecision.ValueType  # 1
+"""The person answered in the run's place."""
+HANDOVER_DECISION_RESUMED: HandoverDecision.ValueType  # 2
+"""What was in the way is out of it: the run thinks again."""
+HANDOVER_DECISION_CLOSED: HandoverDecision.ValueType  # 3
+"""Nothing more is done: the run failed."""
+Global___HandoverDecision: _TypeAlias = HandoverDecision  # noqa: Y015
 
 @_typing.final
 class Task(_message.Message):
@@ -42,6 +71,8 @@ class Task(_message.Message):
     PRIORITY_FIELD_NUMBER: _builtins.int
     OUTPUT_SCHEMA_JSON_FIELD_NUMBER: _builtins.int
     SEED_FIELD_NUMBER: _builtins.int
+    BUSINESS_LINE_FIELD_NUMBER: _builtins.int
+    USER_ID_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """Unique per tenant, 1 to 128 printable ASCII characters, chosen by the caller. The same id with the same task attaches to the
     run; with another task it is REQUEST_ID_REUSED. Empty: the service draws one, and a repeat is a new run.
@@ -60,6 +91,12 @@ class Task(_message.Message):
     """JSON Schema that the answer's data must fit; absent for none."""
     seed: _builtins.int
     """Seed for sampling; unset draws one."""
+    business_line: _builtins.str
+    """The line of business that the task belongs to, 1 to 64 characters of a-z, 0-9, `_` and `-`; what is remembered of one line is
+    never read by another. Empty takes `default`.
+    """
+    user_id: _builtins.str
+    """Whose preferences are remembered across sessions, as the tenant names its users; empty remembers none."""
     @_builtins.property
     def turns(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.Turn]:
         """The conversation, oldest first; the last turn must be the user's."""
@@ -91,10 +128,12 @@ class Task(_message.Message):
         priority: _types_pb2.Priority.ValueType = ...,
         output_schema_json: _builtins.str = ...,
         seed: _builtins.int = ...,
+        business_line: _builtins.str = ...,
+        user_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits", "permissions", b"permissions", "reference_time", b"reference_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits", "locale", b"locale", "output_schema_json", b"output_schema_json", "permissions", b"permissions", "priority", b"priority", "reference_time", b"reference_time", "request_id", b"request_id", "seed", b"seed", "session_id", b"session_id", "state_json", b"state_json", "time_zone", b"time_zone", "turns", b"turns"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["business_line", b"business_line", "limits", b"limits", "locale", b"locale", "output_schema_json", b"output_schema_json", "permissions", b"permissions", "priority", b"priority", "reference_time", b"reference_time", "request_id", b"request_id", "seed", b"seed", "session_id", b"session_id", "state_json", b"state_json", "time_zone", b"time_zone", "turns", b"turns", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -369,6 +408,7 @@ class RunSummary(_message.Message):
     FAULT_FIELD_NUMBER: _builtins.int
     USAGE_FIELD_NUMBER: _builtins.int
     APPROVALS_REQUIRED_FIELD_NUMBER: _builtins.int
+    HANDOVERS_REQUIRED_FIELD_NUMBER: _builtins.int
     run_id: _builtins.str
     """The run's id."""
     request_id: _builtins.str
@@ -405,6 +445,10 @@ class RunSummary(_message.Message):
     def approvals_required(self) -> _containers.RepeatedCompositeFieldContainer[Global___ApprovalRequired]:
         """The approvals that it waits for, when it does."""
 
+    @_builtins.property
+    def handovers_required(self) -> _containers.RepeatedCompositeFieldContainer[Global___HandoverRequired]:
+        """What persons have to take over, when it waits for that."""
+
     def __init__(
         self,
         *,
@@ -419,10 +463,11 @@ class RunSummary(_message.Message):
         fault: _types_pb2.Fault | None = ...,
         usage: _types_pb2.Usage | None = ...,
         approvals_required: _abc.Iterable[Global___ApprovalRequired] | None = ...,
+        handovers_required: _abc.Iterable[Global___HandoverRequired] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "fault", b"fault", "input_required", b"input_required", "started_at", b"started_at", "updated_at", b"updated_at", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "approvals_required", b"approvals_required", "fault", b"fault", "input_required", b"input_required", "last_sequence", b"last_sequence", "outcome", b"outcome", "request_id", b"request_id", "run_id", b"run_id", "started_at", b"started_at", "updated_at", b"updated_at", "usage", b"usage"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "approvals_required", b"approvals_required", "fault", b"fault", "handovers_required", b"handovers_required", "input_required", b"input_required", "last_sequence", b"last_sequence", "outcome", b"outcome", "request_id", b"request_id", "run_id", b"run_id", "started_at", b"started_at", "updated_at", b"updated_at", "usage", b"usage"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -630,6 +675,8 @@ class RunEvent(_message.Message):
     RESUMED_FIELD_NUMBER: _builtins.int
     FINISHED_FIELD_NUMBER: _builtins.int
     STEP_SKIPPED_FIELD_NUMBER: _builtins.int
+    APPROVAL_EXPIRING_FIELD_NUMBER: _builtins.int
+    HANDOVER_REQUIRED_FIELD_NUMBER: _builtins.int
     run_id: _builtins.str
     """The run's id."""
     sequence: _builtins.int
@@ -696,6 +743,14 @@ class RunEvent(_message.Message):
     def step_skipped(self) -> Global___StepSkipped:
         """A step was not run."""
 
+    @_builtins.property
+    def approval_expiring(self) -> Global___ApprovalExpiring:
+        """An approval lapses soon."""
+
+    @_builtins.property
+    def handover_required(self) -> Global___HandoverRequired:
+        """A person has to take something over."""
+
     def __init__(
         self,
         *,
@@ -717,12 +772,14 @@ class RunEvent(_message.Message):
         resumed: Global___RunResumed | None = ...,
         finished: Global___RunFinished | None = ...,
         step_skipped: Global___StepSkipped | None = ...,
+        approval_expiring: Global___ApprovalExpiring | None = ...,
+        handover_required: Global___HandoverRequired | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "answer", b"answer", "approval_required", b"approval_required", "body", b"body", "correction", b"correction", "finished", b"finished", "input_required", b"input_required", "limit_reached", b"limit_reached", "observation", b"observation", "resumed", b"resumed", "started", b"started", "step_skipped", b"step_skipped", "step_started", b"step_started", "thought", b"thought", "time", b"time", "waiting", b"waiting"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "answer", b"answer", "approval_expiring", b"approval_expiring", "approval_required", b"approval_required", "body", b"body", "correction", b"correction", "finished", b"finished", "handover_required", b"handover_required", "input_required", b"input_required", "limit_reached", b"limit_reached", "observation", b"observation", "resumed", b"resumed", "started", b"started", "step_skipped", b"step_skipped", "step_started", b"step_started", "thought", b"thought", "time", b"time", "waiting", b"waiting"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "answer", b"answer", "approval_required", b"approval_required", "body", b"body", "correction", b"correction", "finished", b"finished", "host_epoch", b"host_epoch", "input_required", b"input_required", "limit_reached", b"limit_reached", "observation", b"observation", "resumed", b"resumed", "run_id", b"run_id", "sequence", b"sequence", "started", b"started", "step_skipped", b"step_skipped", "step_started", b"step_started", "thought", b"thought", "time", b"time", "waiting", b"waiting"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "answer", b"answer", "approval_expiring", b"approval_expiring", "approval_required", b"approval_required", "body", b"body", "correction", b"correction", "finished", b"finished", "handover_required", b"handover_required", "host_epoch", b"host_epoch", "input_required", b"input_required", "limit_reached", b"limit_reached", "observation", b"observation", "resumed", b"resumed", "run_id", b"run_id", "sequence", b"sequence", "started", b"started", "step_skipped", b"step_skipped", "step_started", b"step_started", "thought", b"thought", "time", b"time", "waiting", b"waiting"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_body: _TypeAlias = _typing.Literal["started", "thought", "step_started", "action", "observation", "correction", "waiting", "limit_reached", "approval_required", "input_required", "answer", "resumed", "finished", "step_skipped"]  # noqa: Y015
+    _WhichOneofReturnType_body: _TypeAlias = _typing.Literal["started", "thought", "step_started", "action", "observation", "correction", "waiting", "limit_reached", "approval_required", "input_required", "answer", "resumed", "finished", "step_skipped", "approval_expiring", "handover_required"]  # noqa: Y015
     _WhichOneofArgType_body: _TypeAlias = _typing.Literal["body", b"body"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_body) -> _WhichOneofReturnType_body | None: ...
 
@@ -794,12 +851,21 @@ class StepStarted(_message.Message):
     TOOL_FIELD_NUMBER: _builtins.int
     ARGUMENTS_JSON_FIELD_NUMBER: _builtins.int
     PROVENANCE_FIELD_NUMBER: _builtins.int
+    ATTEMPT_FIELD_NUMBER: _builtins.int
+    ITEM_OF_FIELD_NUMBER: _builtins.int
+    ITEM_FIELD_NUMBER: _builtins.int
     step_id: _builtins.str
     """The step's id."""
     tool: _builtins.str
     """The tool's name."""
     arguments_json: _builtins.str
     """The resolved arguments."""
+    attempt: _builtins.int
+    """Number of the start, from 1; more than 1 after a correction that tries again."""
+    item_of: _builtins.str
+    """The planned step of which this is one item, and its number from 0, for a step that fans out."""
+    item: _builtins.int
+    """Number of the item in its list."""
     @_builtins.property
     def provenance(self) -> _containers.RepeatedCompositeFieldContainer[_action_pb2.Provenance]:
         """Where each argument came from."""
@@ -811,10 +877,13 @@ class StepStarted(_message.Message):
         tool: _builtins.str = ...,
         arguments_json: _builtins.str = ...,
         provenance: _abc.Iterable[_action_pb2.Provenance] | None = ...,
+        attempt: _builtins.int = ...,
+        item_of: _builtins.str = ...,
+        item: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["arguments_json", b"arguments_json", "provenance", b"provenance", "step_id", b"step_id", "tool", b"tool"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["arguments_json", b"arguments_json", "attempt", b"attempt", "item", b"item", "item_of", b"item_of", "provenance", b"provenance", "step_id", b"step_id", "tool", b"tool"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -911,6 +980,12 @@ class CorrectionMade(_message.Message):
     IS_TRANSIENT_FIELD_NUMBER: _builtins.int
     IS_TOLD_TO_USER_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
+    STEP_ID_FIELD_NUMBER: _builtins.int
+    TOOL_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    IS_RETRY_USEFUL_FIELD_NUMBER: _builtins.int
+    USER_MESSAGE_FIELD_NUMBER: _builtins.int
+    ATTEMPT_FIELD_NUMBER: _builtins.int
     reaction: _builtins.str
     """What is done: retry, fix_input, replan, reprompt, cross_check, fallback, ask, approve or hand_over."""
     is_transient: _builtins.bool
@@ -919,6 +994,18 @@ class CorrectionMade(_message.Message):
     """Whether the user is told."""
     message: _builtins.str
     """Why this reaction, for a person."""
+    step_id: _builtins.str
+    """The step that failed; empty when it was no step."""
+    tool: _builtins.str
+    """The tool that failed; empty when it was none."""
+    state: _builtins.str
+    """Where the correction of the failure stood before this reaction, for example `fresh` or `retried` (docs/correction.md)."""
+    is_retry_useful: _builtins.bool
+    """Whether the same again may help; if not, something else is done."""
+    user_message: _builtins.str
+    """What the user is told, in the user's language; empty when nothing."""
+    attempt: _builtins.int
+    """Number of the reaction to this failure, from 1."""
     @_builtins.property
     def fault(self) -> _types_pb2.Fault:
         """The failure."""
@@ -931,10 +1018,16 @@ class CorrectionMade(_message.Message):
         is_transient: _builtins.bool = ...,
         is_told_to_user: _builtins.bool = ...,
         message: _builtins.str = ...,
+        step_id: _builtins.str = ...,
+        tool: _builtins.str = ...,
+        state: _builtins.str = ...,
+        is_retry_useful: _builtins.bool = ...,
+        user_message: _builtins.str = ...,
+        attempt: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["fault", b"fault"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["fault", b"fault", "is_told_to_user", b"is_told_to_user", "is_transient", b"is_transient", "message", b"message", "reaction", b"reaction"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempt", b"attempt", "fault", b"fault", "is_retry_useful", b"is_retry_useful", "is_told_to_user", b"is_told_to_user", "is_transient", b"is_transient", "message", b"message", "reaction", b"reaction", "state", b"state", "step_id", b"step_id", "tool", b"tool", "user_message", b"user_message"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1005,6 +1098,7 @@ class ApprovalRequired(_message.Message):
     STEP_ID_FIELD_NUMBER: _builtins.int
     TOOL_FIELD_NUMBER: _builtins.int
     ARGUMENTS_JSON_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
     approval_id: _builtins.str
     """Names the approval."""
     step_id: _builtins.str
@@ -1013,6 +1107,8 @@ class ApprovalRequired(_message.Message):
     """The tool."""
     arguments_json: _builtins.str
     """What it would be called with."""
+    reason: _builtins.str
+    """Why leave is needed, for a person."""
     @_builtins.property
     def expires_at(self) -> _timestamp_pb2.Timestamp:
         """When it lapses."""
@@ -1025,14 +1121,125 @@ class ApprovalRequired(_message.Message):
         step_id: _builtins.str = ...,
         tool: _builtins.str = ...,
         arguments_json: _builtins.str = ...,
+        reason: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["expires_at", b"expires_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "arguments_json", b"arguments_json", "expires_at", b"expires_at", "step_id", b"step_id", "tool", b"tool"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "arguments_json", b"arguments_json", "expires_at", b"expires_at", "reason", b"reason", "step_id", b"step_id", "tool", b"tool"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ApprovalRequired: _TypeAlias = ApprovalRequired  # noqa: Y015
+
+@_typing.final
+class ApprovalExpiring(_message.Message):
+    """An approval that nobody has decided lapses soon."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    APPROVAL_ID_FIELD_NUMBER: _builtins.int
+    EXPIRES_AT_FIELD_NUMBER: _builtins.int
+    STEP_ID_FIELD_NUMBER: _builtins.int
+    TOOL_FIELD_NUMBER: _builtins.int
+    approval_id: _builtins.str
+    """The approval."""
+    step_id: _builtins.str
+    """The step."""
+    tool: _builtins.str
+    """The tool."""
+    @_builtins.property
+    def expires_at(self) -> _timestamp_pb2.Timestamp:
+        """When it lapses."""
+
+    def __init__(
+        self,
+        *,
+        approval_id: _builtins.str = ...,
+        expires_at: _timestamp_pb2.Timestamp | None = ...,
+        step_id: _builtins.str = ...,
+        tool: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expires_at", b"expires_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "expires_at", b"expires_at", "step_id", b"step_id", "tool", b"tool"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ApprovalExpiring: _TypeAlias = ApprovalExpiring  # noqa: Y015
+
+@_typing.final
+class HandoverRequired(_message.Message):
+    """A person has to take something over. The run rests; `DecideHandover` continues or ends it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HANDOVER_ID_FIELD_NUMBER: _builtins.int
+    STEP_ID_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    FAULT_FIELD_NUMBER: _builtins.int
+    handover_id: _builtins.str
+    """Names the handover."""
+    step_id: _builtins.str
+    """The step that it is about; empty when it is the whole run."""
+    reason: _builtins.str
+    """Why, for a person."""
+    @_builtins.property
+    def fault(self) -> _types_pb2.Fault:
+        """The failure that led to it."""
+
+    def __init__(
+        self,
+        *,
+        handover_id: _builtins.str = ...,
+        step_id: _builtins.str = ...,
+        reason: _builtins.str = ...,
+        fault: _types_pb2.Fault | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["fault", b"fault"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fault", b"fault", "handover_id", b"handover_id", "reason", b"reason", "step_id", b"step_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___HandoverRequired: _TypeAlias = HandoverRequired  # noqa: Y015
+
+@_typing.final
+class HandoverOutcome(_message.Message):
+    """What became of a handover."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HANDOVER_ID_FIELD_NUMBER: _builtins.int
+    DECISION_FIELD_NUMBER: _builtins.int
+    DECIDED_BY_FIELD_NUMBER: _builtins.int
+    COMMENT_FIELD_NUMBER: _builtins.int
+    ANSWER_TEXT_FIELD_NUMBER: _builtins.int
+    handover_id: _builtins.str
+    """The handover."""
+    decision: Global___HandoverDecision.ValueType
+    """What holds."""
+    decided_by: _builtins.str
+    """Who decided."""
+    comment: _builtins.str
+    """Why, for the record and for the next thought."""
+    answer_text: _builtins.str
+    """The answer's text, for ANSWERED."""
+    def __init__(
+        self,
+        *,
+        handover_id: _builtins.str = ...,
+        decision: Global___HandoverDecision.ValueType = ...,
+        decided_by: _builtins.str = ...,
+        comment: _builtins.str = ...,
+        answer_text: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_text", b"answer_text", "comment", b"comment", "decided_by", b"decided_by", "decision", b"decision", "handover_id", b"handover_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___HandoverOutcome: _TypeAlias = HandoverOutcome  # noqa: Y015
 
 @_typing.final
 class InputRequired(_message.Message):
@@ -1071,8 +1278,9 @@ class RunResumed(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     INPUT_FIELD_NUMBER: _builtins.int
     APPROVAL_FIELD_NUMBER: _builtins.int
+    HANDOVER_FIELD_NUMBER: _builtins.int
     reason: _builtins.str
-    """input, approval or take_over."""
+    """input, approval, handover or take_over."""
     @_builtins.property
     def input(self) -> _types_pb2.ProvidedInput:
         """The input that was given, when that is the reason."""
@@ -1081,16 +1289,21 @@ class RunResumed(_message.Message):
     def approval(self) -> Global___ApprovalOutcome:
         """The approval that was decided, when that is the reason."""
 
+    @_builtins.property
+    def handover(self) -> Global___HandoverOutcome:
+        """The handover that was decided, when that is the reason."""
+
     def __init__(
         self,
         *,
         reason: _builtins.str = ...,
         input: _types_pb2.ProvidedInput | None = ...,
         approval: Global___ApprovalOutcome | None = ...,
+        handover: Global___HandoverOutcome | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval", "input", b"input"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval", "handover", b"handover", "input", b"input"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval", "input", b"input", "reason", b"reason"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval", "handover", b"handover", "input", b"input", "reason", b"reason"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

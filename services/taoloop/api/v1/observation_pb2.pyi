@@ -332,6 +332,7 @@ class ObserveRequest(_message.Message):
     CATALOGUE_DIGEST_FIELD_NUMBER: _builtins.int
     REFERENCE_TIME_FIELD_NUMBER: _builtins.int
     PROJECTION_FIELD_NUMBER: _builtins.int
+    STATE_SNAPSHOT_JSON_FIELD_NUMBER: _builtins.int
     arguments_json: _builtins.str
     """The arguments of the call; rules may read them."""
     expect_json: _builtins.str
@@ -342,6 +343,10 @@ class ObserveRequest(_message.Message):
     """Digest of the catalogue that the run is pinned to."""
     projection: _builtins.str
     """Name of one of the contract's projections: the goal that the result is shown for; empty shows all it may."""
+    state_snapshot_json: _builtins.str
+    """Object: what the thought holds to be true of the session. A value of it that a step was to use and did not is a broken
+    consistency; absent checks nothing.
+    """
     @_builtins.property
     def result(self) -> _action_pb2.ActionResult:
         """What the action service returned."""
@@ -360,10 +365,11 @@ class ObserveRequest(_message.Message):
         catalogue_digest: _builtins.str = ...,
         reference_time: _timestamp_pb2.Timestamp | None = ...,
         projection: _builtins.str = ...,
+        state_snapshot_json: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["reference_time", b"reference_time", "result", b"result"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["arguments_json", b"arguments_json", "catalogue_digest", b"catalogue_digest", "expect_json", b"expect_json", "output_schema_json", b"output_schema_json", "projection", b"projection", "reference_time", b"reference_time", "result", b"result"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["arguments_json", b"arguments_json", "catalogue_digest", b"catalogue_digest", "expect_json", b"expect_json", "output_schema_json", b"output_schema_json", "projection", b"projection", "reference_time", b"reference_time", "result", b"result", "state_snapshot_json", b"state_snapshot_json"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -118,6 +118,38 @@ REFUSAL_REASON_PLAN_FAILED: RefusalReason.ValueType  # 5
 """The planner could not make a plan that passes the check."""
 Global___RefusalReason: _TypeAlias = RefusalReason  # noqa: Y015
 
+class _AnswerOrigin:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _AnswerOriginEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AnswerOrigin.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    ANSWER_ORIGIN_UNSPECIFIED: _AnswerOrigin.ValueType  # 0
+    """Not said."""
+    ANSWER_ORIGIN_TEMPLATE: _AnswerOrigin.ValueType  # 1
+    """A tool's own template."""
+    ANSWER_ORIGIN_FACTS: _AnswerOrigin.ValueType  # 2
+    """Nobody: the exposed facts, listed."""
+    ANSWER_ORIGIN_MODEL: _AnswerOrigin.ValueType  # 3
+    """A language model; every value in it occurs in the observations."""
+    ANSWER_ORIGIN_PERSON: _AnswerOrigin.ValueType  # 4
+    """A person who took the run over."""
+
+class AnswerOrigin(_AnswerOrigin, metaclass=_AnswerOriginEnumTypeWrapper):
+    """Who worded an answer."""
+
+ANSWER_ORIGIN_UNSPECIFIED: AnswerOrigin.ValueType  # 0
+"""Not said."""
+ANSWER_ORIGIN_TEMPLATE: AnswerOrigin.ValueType  # 1
+"""A tool's own template."""
+ANSWER_ORIGIN_FACTS: AnswerOrigin.ValueType  # 2
+"""Nobody: the exposed facts, listed."""
+ANSWER_ORIGIN_MODEL: AnswerOrigin.ValueType  # 3
+"""A language model; every value in it occurs in the observations."""
+ANSWER_ORIGIN_PERSON: AnswerOrigin.ValueType  # 4
+"""A person who took the run over."""
+Global___AnswerOrigin: _TypeAlias = AnswerOrigin  # noqa: Y015
+
 @_typing.final
 class ThinkRequest(_message.Message):
     """One thought wanted."""
@@ -141,6 +173,9 @@ class ThinkRequest(_message.Message):
     SEED_FIELD_NUMBER: _builtins.int
     TAINTED_CONTEXT_FIELD_NUMBER: _builtins.int
     PREVIOUS_THOUGHT_SHA256_FIELD_NUMBER: _builtins.int
+    MEMORY_FIELD_NUMBER: _builtins.int
+    STRICT_FIELD_NUMBER: _builtins.int
+    STEP_COUNT_FIELD_NUMBER: _builtins.int
     run_id: _builtins.str
     """The run that the thought belongs to."""
     iteration: _builtins.int
@@ -165,6 +200,10 @@ class ThinkRequest(_message.Message):
     """Fingerprint of the run's thought before this one, by which the same one again is refused as THOUGHT_STALLED: SHA-256
     in 64 hex characters over a plan's steps or a question's fields (docs/thought.md); empty when there is none.
     """
+    strict: _builtins.bool
+    """Whether the thought before was malformed: a language model is held to a stricter form."""
+    step_count: _builtins.int
+    """Calls of tools that the run has made; prompts say so, and beyond a bound the planner answers with what is known."""
     @_builtins.property
     def turns(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.Turn]:
         """The conversation, oldest first; the last turn of the user is the request."""
@@ -189,6 +228,10 @@ class ThinkRequest(_message.Message):
     def inputs(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.ProvidedInput]:
         """Answers that the caller gave to earlier questions."""
 
+    @_builtins.property
+    def memory(self) -> Global___MemoryContext:
+        """What is remembered of the session and the user, distilled; unset when nothing is."""
+
     def __init__(
         self,
         *,
@@ -209,14 +252,115 @@ class ThinkRequest(_message.Message):
         seed: _builtins.int = ...,
         tainted_context: _builtins.bool = ...,
         previous_thought_sha256: _builtins.str = ...,
+        memory: Global___MemoryContext | None = ...,
+        strict: _builtins.bool = ...,
+        step_count: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["permissions", b"permissions", "reference_time", b"reference_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory", "permissions", b"permissions", "reference_time", b"reference_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["availability", b"availability", "catalogue_digest", b"catalogue_digest", "completed", b"completed", "inputs", b"inputs", "iteration", b"iteration", "locale", b"locale", "output_schema_json", b"output_schema_json", "permissions", b"permissions", "previous_thought_sha256", b"previous_thought_sha256", "priority", b"priority", "reference_time", b"reference_time", "run_id", b"run_id", "seed", b"seed", "state_json", b"state_json", "tainted_context", b"tainted_context", "time_zone", b"time_zone", "turns", b"turns"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["availability", b"availability", "catalogue_digest", b"catalogue_digest", "completed", b"completed", "inputs", b"inputs", "iteration", b"iteration", "locale", b"locale", "memory", b"memory", "output_schema_json", b"output_schema_json", "permissions", b"permissions", "previous_thought_sha256", b"previous_thought_sha256", "priority", b"priority", "reference_time", b"reference_time", "run_id", b"run_id", "seed", b"seed", "state_json", b"state_json", "step_count", b"step_count", "strict", b"strict", "tainted_context", b"tainted_context", "time_zone", b"time_zone", "turns", b"turns"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ThinkRequest: _TypeAlias = ThinkRequest  # noqa: Y015
+
+@_typing.final
+class MemoryContext(_message.Message):
+    """What a thought is told of earlier turns, runs and failures: at most 300 tokens together."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SUMMARY_FIELD_NUMBER: _builtins.int
+    KNOWLEDGE_FIELD_NUMBER: _builtins.int
+    LAST_ERROR_FIELD_NUMBER: _builtins.int
+    TOKENS_FIELD_NUMBER: _builtins.int
+    summary: _builtins.str
+    """Summary of the latest turns, for the system prompt."""
+    tokens: _builtins.int
+    """Estimated tokens of all of it."""
+    @_builtins.property
+    def knowledge(self) -> _containers.RepeatedCompositeFieldContainer[Global___MemoryItem]:
+        """Pieces of knowledge, best first, for the place before the user's words."""
+
+    @_builtins.property
+    def last_error(self) -> Global___ErrorTrace:
+        """The latest failure, as the last instruction; unset when there is none."""
+
+    def __init__(
+        self,
+        *,
+        summary: _builtins.str = ...,
+        knowledge: _abc.Iterable[Global___MemoryItem] | None = ...,
+        last_error: Global___ErrorTrace | None = ...,
+        tokens: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["last_error", b"last_error"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["knowledge", b"knowledge", "last_error", b"last_error", "summary", b"summary", "tokens", b"tokens"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MemoryContext: _TypeAlias = MemoryContext  # noqa: Y015
+
+@_typing.final
+class MemoryItem(_message.Message):
+    """One piece of knowledge."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: _builtins.int
+    SCORE_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    text: _builtins.str
+    """Its text, redacted."""
+    score: _builtins.float
+    """How well it fits the request, 0 to 1."""
+    kind: _builtins.str
+    """What it is of: preference, policy, state, snapshot or run."""
+    def __init__(
+        self,
+        *,
+        text: _builtins.str = ...,
+        score: _builtins.float = ...,
+        kind: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["kind", b"kind", "score", b"score", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MemoryItem: _TypeAlias = MemoryItem  # noqa: Y015
+
+@_typing.final
+class ErrorTrace(_message.Message):
+    """What failed last."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODE_FIELD_NUMBER: _builtins.int
+    TOOL_FIELD_NUMBER: _builtins.int
+    ARGUMENTS_SHA256_FIELD_NUMBER: _builtins.int
+    code: _builtins.str
+    """The fault's code."""
+    tool: _builtins.str
+    """The tool that failed; empty when none did."""
+    arguments_sha256: _builtins.str
+    """SHA-256 of the canonical arguments."""
+    def __init__(
+        self,
+        *,
+        code: _builtins.str = ...,
+        tool: _builtins.str = ...,
+        arguments_sha256: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["arguments_sha256", b"arguments_sha256", "code", b"code", "tool", b"tool"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ErrorTrace: _TypeAlias = ErrorTrace  # noqa: Y015
 
 @_typing.final
 class CompletedStep(_message.Message):
@@ -1010,13 +1154,21 @@ class Answer(_message.Message):
     TEXT_FIELD_NUMBER: _builtins.int
     DATA_JSON_FIELD_NUMBER: _builtins.int
     GROUNDING_FIELD_NUMBER: _builtins.int
+    ORIGIN_FIELD_NUMBER: _builtins.int
+    REPLACED_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """The text, in the user's language."""
     data_json: _builtins.str
     """The same as data; fits `output_schema_json` where the request has one."""
+    origin: Global___AnswerOrigin.ValueType
+    """Who worded it."""
     @_builtins.property
     def grounding(self) -> _containers.RepeatedCompositeFieldContainer[Global___Grounding]:
         """Where the answer's values come from."""
+
+    @_builtins.property
+    def replaced(self) -> _types_pb2.Fault:
+        """Why a text was replaced by the facts; unset when it was not."""
 
     def __init__(
         self,
@@ -1024,10 +1176,12 @@ class Answer(_message.Message):
         text: _builtins.str = ...,
         data_json: _builtins.str = ...,
         grounding: _abc.Iterable[Global___Grounding] | None = ...,
+        origin: Global___AnswerOrigin.ValueType = ...,
+        replaced: _types_pb2.Fault | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["replaced", b"replaced"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["data_json", b"data_json", "grounding", b"grounding", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["data_json", b"data_json", "grounding", b"grounding", "origin", b"origin", "replaced", b"replaced", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

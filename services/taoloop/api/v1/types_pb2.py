@@ -26,41 +26,43 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ataoloop/api/v1/types.proto\x12\x0etaoloop.api.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"8\n\x04Turn\x12\"\n\x04role\x18\x01 \x01(\x0e\x32\x14.taoloop.api.v1.Role\x12\x0c\n\x04text\x18\x02 \x01(\t\"P\n\x0bPermissions\x12*\n\nmax_effect\x18\x01 \x01(\x0e\x32\x16.taoloop.api.v1.Effect\x12\x15\n\rallowed_tools\x18\x02 \x03(\t\"\x9c\x01\n\x06Limits\x12\x16\n\x0emax_iterations\x18\x01 \x01(\x05\x12\x30\n\rmax_wall_time\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x12\n\nmax_tokens\x18\x03 \x01(\x03\x12\x1a\n\x12max_calls_per_tool\x18\x04 \x01(\x05\x12\x18\n\x10max_result_bytes\x18\x05 \x01(\x03\"\xf2\x01\n\x05\x46\x61ult\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\r\n\x05stage\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\x12\r\n\x05\x66ield\x18\x04 \x01(\t\x12\x15\n\rexpected_json\x18\x05 \x01(\t\x12\x13\n\x0b\x61\x63tual_json\x18\x06 \x01(\t\x12\x11\n\tretriable\x18\x07 \x01(\x08\x12.\n\x0bretry_after\x18\x08 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x12\n\nsuggestion\x18\t \x01(\t\x12\x12\n\ncandidates\x18\n \x03(\t\x12\x15\n\rcause_step_id\x18\x0b \x01(\t\"\xbd\x01\n\x05Usage\x12\x14\n\x0cinput_tokens\x18\x01 \x01(\x03\x12\x15\n\routput_tokens\x18\x02 \x01(\x03\x12\x13\n\x0bmodel_calls\x18\x03 \x01(\x05\x12\x12\n\ntool_calls\x18\x04 \x01(\x05\x12\x12\n\niterations\x18\x05 \x01(\x05\x12\x1b\n\x13\x63\x61\x63hed_input_tokens\x18\x06 \x01(\x03\x12-\n\nmodel_time\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\"q\n\x10ToolAvailability\x12\x0c\n\x04tool\x18\x01 \x01(\t\x12\x11\n\tavailable\x18\x02 \x01(\x08\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12,\n\x08retry_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x93\x01\n\nInputField\x12\x0f\n\x07pointer\x18\x01 \x01(\t\x12\x0c\n\x04tool\x18\x02 \x01(\t\x12\x13\n\x0bschema_json\x18\x03 \x01(\t\x12+\n\x06reason\x18\x04 \x01(\x0e\x32\x1b.taoloop.api.v1.InputReason\x12\x12\n\ncandidates\x18\x05 \x03(\t\x12\x10\n\x08question\x18\x06 \x01(\t\"6\n\rProvidedInput\x12\x10\n\x08input_id\x18\x01 \x01(\t\x12\x13\n\x0bvalues_json\x18\x02 \x01(\t*`\n\x06\x45\x66\x66\x65\x63t\x12\x16\n\x12\x45\x46\x46\x45\x43T_UNSPECIFIED\x10\x00\x12\x0f\n\x0b\x45\x46\x46\x45\x43T_READ\x10\x01\x12\x1b\n\x17\x45\x46\x46\x45\x43T_IDEMPOTENT_WRITE\x10\x02\x12\x10\n\x0c\x45\x46\x46\x45\x43T_WRITE\x10\x03*E\n\x05Reach\x12\x15\n\x11REACH_UNSPECIFIED\x10\x00\x12\x12\n\x0eREACH_INTERNAL\x10\x01\x12\x11\n\rREACH_OUTWARD\x10\x02*F\n\x05Trust\x12\x15\n\x11TRUST_UNSPECIFIED\x10\x00\x12\x11\n\rTRUST_TRUSTED\x10\x01\x12\x13\n\x0fTRUST_UNTRUSTED\x10\x02*W\n\x08Priority\x12\x18\n\x14PRIORITY_UNSPECIFIED\x10\x00\x12\x18\n\x14PRIORITY_INTERACTIVE\x10\x01\x12\x17\n\x13PRIORITY_BACKGROUND\x10\x02*?\n\x04Role\x12\x14\n\x10ROLE_UNSPECIFIED\x10\x00\x12\r\n\tROLE_USER\x10\x01\x12\x12\n\x0eROLE_ASSISTANT\x10\x02*\xe1\x01\n\x07Outcome\x12\x17\n\x13OUTCOME_UNSPECIFIED\x10\x00\x12\x14\n\x10OUTCOME_ANSWERED\x10\x01\x12\x17\n\x13OUTCOME_NEEDS_INPUT\x10\x02\x12\x1a\n\x16OUTCOME_NEEDS_APPROVAL\x10\x03\x12\x17\n\x13OUTCOME_NEEDS_HUMAN\x10\x04\x12\x13\n\x0fOUTCOME_NO_TOOL\x10\x05\x12\x12\n\x0eOUTCOME_FAILED\x10\x06\x12\x15\n\x11OUTCOME_CANCELLED\x10\x07\x12\x19\n\x15OUTCOME_LIMIT_REACHED\x10\x08*{\n\x0bInputReason\x12\x1c\n\x18INPUT_REASON_UNSPECIFIED\x10\x00\x12\x18\n\x14INPUT_REASON_MISSING\x10\x01\x12\x18\n\x14INPUT_REASON_INVALID\x10\x02\x12\x1a\n\x16INPUT_REASON_AMBIGUOUS\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ataoloop/api/v1/types.proto\x12\x0etaoloop.api.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"8\n\x04Turn\x12\"\n\x04role\x18\x01 \x01(\x0e\x32\x14.taoloop.api.v1.Role\x12\x0c\n\x04text\x18\x02 \x01(\t\"\x89\x01\n\x0bPermissions\x12*\n\nmax_effect\x18\x01 \x01(\x0e\x32\x16.taoloop.api.v1.Effect\x12\x15\n\rallowed_tools\x18\x02 \x03(\t\x12\x37\n\x0ftainted_effects\x18\x03 \x01(\x0e\x32\x1e.taoloop.api.v1.TaintedEffects\"\x9c\x01\n\x06Limits\x12\x16\n\x0emax_iterations\x18\x01 \x01(\x05\x12\x30\n\rmax_wall_time\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x12\n\nmax_tokens\x18\x03 \x01(\x03\x12\x1a\n\x12max_calls_per_tool\x18\x04 \x01(\x05\x12\x18\n\x10max_result_bytes\x18\x05 \x01(\x03\"\xf2\x01\n\x05\x46\x61ult\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\r\n\x05stage\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\t\x12\r\n\x05\x66ield\x18\x04 \x01(\t\x12\x15\n\rexpected_json\x18\x05 \x01(\t\x12\x13\n\x0b\x61\x63tual_json\x18\x06 \x01(\t\x12\x11\n\tretriable\x18\x07 \x01(\x08\x12.\n\x0bretry_after\x18\x08 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x12\n\nsuggestion\x18\t \x01(\t\x12\x12\n\ncandidates\x18\n \x03(\t\x12\x15\n\rcause_step_id\x18\x0b \x01(\t\"\xbd\x01\n\x05Usage\x12\x14\n\x0cinput_tokens\x18\x01 \x01(\x03\x12\x15\n\routput_tokens\x18\x02 \x01(\x03\x12\x13\n\x0bmodel_calls\x18\x03 \x01(\x05\x12\x12\n\ntool_calls\x18\x04 \x01(\x05\x12\x12\n\niterations\x18\x05 \x01(\x05\x12\x1b\n\x13\x63\x61\x63hed_input_tokens\x18\x06 \x01(\x03\x12-\n\nmodel_time\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\"q\n\x10ToolAvailability\x12\x0c\n\x04tool\x18\x01 \x01(\t\x12\x11\n\tavailable\x18\x02 \x01(\x08\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12,\n\x08retry_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x93\x01\n\nInputField\x12\x0f\n\x07pointer\x18\x01 \x01(\t\x12\x0c\n\x04tool\x18\x02 \x01(\t\x12\x13\n\x0bschema_json\x18\x03 \x01(\t\x12+\n\x06reason\x18\x04 \x01(\x0e\x32\x1b.taoloop.api.v1.InputReason\x12\x12\n\ncandidates\x18\x05 \x03(\t\x12\x10\n\x08question\x18\x06 \x01(\t\"6\n\rProvidedInput\x12\x10\n\x08input_id\x18\x01 \x01(\t\x12\x13\n\x0bvalues_json\x18\x02 \x01(\t*`\n\x06\x45\x66\x66\x65\x63t\x12\x16\n\x12\x45\x46\x46\x45\x43T_UNSPECIFIED\x10\x00\x12\x0f\n\x0b\x45\x46\x46\x45\x43T_READ\x10\x01\x12\x1b\n\x17\x45\x46\x46\x45\x43T_IDEMPOTENT_WRITE\x10\x02\x12\x10\n\x0c\x45\x46\x46\x45\x43T_WRITE\x10\x03*E\n\x05Reach\x12\x15\n\x11REACH_UNSPECIFIED\x10\x00\x12\x12\n\x0eREACH_INTERNAL\x10\x01\x12\x11\n\rREACH_OUTWARD\x10\x02*F\n\x05Trust\x12\x15\n\x11TRUST_UNSPECIFIED\x10\x00\x12\x11\n\rTRUST_TRUSTED\x10\x01\x12\x13\n\x0fTRUST_UNTRUSTED\x10\x02*W\n\x08Priority\x12\x18\n\x14PRIORITY_UNSPECIFIED\x10\x00\x12\x18\n\x14PRIORITY_INTERACTIVE\x10\x01\x12\x17\n\x13PRIORITY_BACKGROUND\x10\x02*?\n\x04Role\x12\x14\n\x10ROLE_UNSPECIFIED\x10\x00\x12\r\n\tROLE_USER\x10\x01\x12\x12\n\x0eROLE_ASSISTANT\x10\x02*\xe1\x01\n\x07Outcome\x12\x17\n\x13OUTCOME_UNSPECIFIED\x10\x00\x12\x14\n\x10OUTCOME_ANSWERED\x10\x01\x12\x17\n\x13OUTCOME_NEEDS_INPUT\x10\x02\x12\x1a\n\x16OUTCOME_NEEDS_APPROVAL\x10\x03\x12\x17\n\x13OUTCOME_NEEDS_HUMAN\x10\x04\x12\x13\n\x0fOUTCOME_NO_TOOL\x10\x05\x12\x12\n\x0eOUTCOME_FAILED\x10\x06\x12\x15\n\x11OUTCOME_CANCELLED\x10\x07\x12\x19\n\x15OUTCOME_LIMIT_REACHED\x10\x08*{\n\x0bInputReason\x12\x1c\n\x18INPUT_REASON_UNSPECIFIED\x10\x00\x12\x18\n\x14INPUT_REASON_MISSING\x10\x01\x12\x18\n\x14INPUT_REASON_INVALID\x10\x02\x12\x1a\n\x16INPUT_REASON_AMBIGUOUS\x10\x03*\x81\x01\n\x0eTaintedEffects\x12\x1f\n\x1bTAINTED_EFFECTS_UNSPECIFIED\x10\x00\x12\x17\n\x13TAINTED_EFFECTS_ASK\x10\x01\x12\x1a\n\x16TAINTED_EFFECTS_REFUSE\x10\x02\x12\x19\n\x15TAINTED_EFFECTS_ALLOW\x10\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'taoloop.api.v1.types_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_EFFECT']._serialized_start=1168
-  _globals['_EFFECT']._serialized_end=1264
-  _globals['_REACH']._serialized_start=1266
-  _globals['_REACH']._serialized_end=1335
-  _globals['_TRUST']._serialized_start=1337
-  _globals['_TRUST']._serialized_end=1407
-  _globals['_PRIORITY']._serialized_start=1409
-  _globals['_PRIORITY']._serialized_end=1496
-  _globals['_ROLE']._serialized_start=1498
-  _globals['_ROLE']._serialized_end=1561
-  _globals['_OUTCOME']._serialized_start=1564
-  _globals['_OUTCOME']._serialized_end=1789
-  _globals['_INPUTREASON']._serialized_start=1791
-  _globals['_INPUTREASON']._serialized_end=1914
+  _globals['_EFFECT']._serialized_start=1226
+  _globals['_EFFECT']._serialized_end=1322
+  _globals['_REACH']._serialized_start=1324
+  _globals['_REACH']._serialized_end=1393
+  _globals['_TRUST']._serialized_start=1395
+  _globals['_TRUST']._serialized_end=1465
+  _globals['_PRIORITY']._serialized_start=1467
+  _globals['_PRIORITY']._serialized_end=1554
+  _globals['_ROLE']._serialized_start=1556
+  _globals['_ROLE']._serialized_end=1619
+  _globals['_OUTCOME']._serialized_start=1622
+  _globals['_OUTCOME']._serialized_end=1847
+  _globals['_INPUTREASON']._serialized_start=1849
+  _globals['_INPUTREASON']._serialized_end=1972
+  _globals['_TAINTEDEFFECTS']._serialized_start=1975
+  _globals['_TAINTEDEFFECTS']._serialized_end=2104
   _globals['_TURN']._serialized_start=111
   _globals['_TURN']._serialized_end=167
-  _globals['_PERMISSIONS']._serialized_start=169
-  _globals['_PERMISSIONS']._serialized_end=249
-  _globals['_LIMITS']._serialized_start=252
-  _globals['_LIMITS']._serialized_end=408
-  _globals['_FAULT']._serialized_start=411
-  _globals['_FAULT']._serialized_end=653
-  _globals['_USAGE']._serialized_start=656
-  _globals['_USAGE']._serialized_end=845
-  _globals['_TOOLAVAILABILITY']._serialized_start=847
-  _globals['_TOOLAVAILABILITY']._serialized_end=960
-  _globals['_INPUTFIELD']._serialized_start=963
-  _globals['_INPUTFIELD']._serialized_end=1110
-  _globals['_PROVIDEDINPUT']._serialized_start=1112
-  _globals['_PROVIDEDINPUT']._serialized_end=1166
+  _globals['_PERMISSIONS']._serialized_start=170
+  _globals['_PERMISSIONS']._serialized_end=307
+  _globals['_LIMITS']._serialized_start=310
+  _globals['_LIMITS']._serialized_end=466
+  _globals['_FAULT']._serialized_start=469
+  _globals['_FAULT']._serialized_end=711
+  _globals['_USAGE']._serialized_start=714
+  _globals['_USAGE']._serialized_end=903
+  _globals['_TOOLAVAILABILITY']._serialized_start=905
+  _globals['_TOOLAVAILABILITY']._serialized_end=1018
+  _globals['_INPUTFIELD']._serialized_start=1021
+  _globals['_INPUTFIELD']._serialized_end=1168
+  _globals['_PROVIDEDINPUT']._serialized_start=1170
+  _globals['_PROVIDEDINPUT']._serialized_end=1224
 # @@protoc_insertion_point(module_scope)

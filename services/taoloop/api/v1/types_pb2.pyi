@@ -229,6 +229,34 @@ INPUT_REASON_AMBIGUOUS: InputReason.ValueType  # 3
 """Several values of the request fit; `candidates` lists them."""
 Global___InputReason: _TypeAlias = InputReason  # noqa: Y015
 
+class _TaintedEffects:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _TaintedEffectsEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_TaintedEffects.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    TAINTED_EFFECTS_UNSPECIFIED: _TaintedEffects.ValueType  # 0
+    """Takes ASK."""
+    TAINTED_EFFECTS_ASK: _TaintedEffects.ValueType  # 1
+    """It waits for a person's leave."""
+    TAINTED_EFFECTS_REFUSE: _TaintedEffects.ValueType  # 2
+    """It is refused as TAINTED_SOURCE."""
+    TAINTED_EFFECTS_ALLOW: _TaintedEffects.ValueType  # 3
+    """It is made: the caller answers for what the text may have brought about."""
+
+class TaintedEffects(_TaintedEffects, metaclass=_TaintedEffectsEnumTypeWrapper):
+    """What becomes of a step that writes or reaches outside when untrusted text steers or feeds it."""
+
+TAINTED_EFFECTS_UNSPECIFIED: TaintedEffects.ValueType  # 0
+"""Takes ASK."""
+TAINTED_EFFECTS_ASK: TaintedEffects.ValueType  # 1
+"""It waits for a person's leave."""
+TAINTED_EFFECTS_REFUSE: TaintedEffects.ValueType  # 2
+"""It is refused as TAINTED_SOURCE."""
+TAINTED_EFFECTS_ALLOW: TaintedEffects.ValueType  # 3
+"""It is made: the caller answers for what the text may have brought about."""
+Global___TaintedEffects: _TypeAlias = TaintedEffects  # noqa: Y015
+
 @_typing.final
 class Turn(_message.Message):
     """One turn of the conversation."""
@@ -263,8 +291,11 @@ class Permissions(_message.Message):
 
     MAX_EFFECT_FIELD_NUMBER: _builtins.int
     ALLOWED_TOOLS_FIELD_NUMBER: _builtins.int
+    TAINTED_EFFECTS_FIELD_NUMBER: _builtins.int
     max_effect: Global___Effect.ValueType
     """The strongest effect that a step may have. Default READ."""
+    tainted_effects: Global___TaintedEffects.ValueType
+    """What becomes of a step that writes or reaches outside when untrusted text steers or feeds it; unspecified asks a person."""
     @_builtins.property
     def allowed_tools(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Names of the tools that the run may use; empty means every tool of the catalogue."""
@@ -274,10 +305,11 @@ class Permissions(_message.Message):
         *,
         max_effect: Global___Effect.ValueType = ...,
         allowed_tools: _abc.Iterable[_builtins.str] | None = ...,
+        tainted_effects: Global___TaintedEffects.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["allowed_tools", b"allowed_tools", "max_effect", b"max_effect"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["allowed_tools", b"allowed_tools", "max_effect", b"max_effect", "tainted_effects", b"tainted_effects"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

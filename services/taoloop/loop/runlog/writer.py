@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from taoloop.core.clock import Clock
 from taoloop.core.deadlines import Deadline
@@ -39,8 +40,8 @@ class RunWriter:
         self._listeners.append(queue)
         return queue
 
-    async def emit(self, body: EventBody) -> RunEvent:
-        """Write one event.
+    async def emit(self, *bodies: EventBody) -> None:
+        """Write events that stand or fall together, in this order.
 
         A caller that is cancelled in the middle does not cut the write off: whether the log has the event would not be
         known, and the next one would take its number.
@@ -49,27 +50,27 @@ class RunWriter:
             RunConflict: Another host wrote to the run; this one must stop.
             BackendUnavailable: The log does not answer.
         """
-        return await asyncio.shield(self._write(body))
+        await asyncio.shield(self._write(bodies))
 
     async def settle(self) -> None:
         """Wait until no write is under way."""
         async with self._one_at_a_time:
             return
 
-    async def _write(self, body: EventBody) -> RunEvent:
+    async def _write(self, bodies: Sequence[EventBody]) -> None:
         async with self._one_at_a_time:
-            event = RunEvent(
-                run_id=self.state.run_id,
-                sequence=self.state.last_sequence + 1,
-                time=self._clock.now(),
-                host_epoch=self._epoch,
-                body=body,
-            )
-            await self._log.append(self.tenant, event, Deadline.after(self._timeout_seconds, self._clock))
-            self.state.apply(event)
-            for queue in self._listeners:
-                queue.put_nowait(event)
-            return event
+            for body in bodies:
+                event = RunEvent(
+                    run_id=self.state.run_id,
+                    sequence=self.state.last_sequence + 1,
+                    time=self._clock.now(),
+                    host_epoch=self._epoch,
+                    body=body,
+                )
+                await self._log.append(self.tenant, event, Deadline.after(self._timeout_seconds, self._clock))
+                self.state.apply(event)
+                for queue in self._listeners:
+                    queue.put_nowait(event)
 
     def close(self) -> None:
         """Tell the listeners that nobody on this host works on the run any more."""

@@ -10,6 +10,7 @@ from taoloop.api.v1 import action_pb2, thought_pb2, types_pb2
 from taoloop.core.errors import InvalidRequest
 from taoloop.plan.acting import ActionResult, ActionStatus
 from taoloop.plan.model import QuerySpan
+from taoloop.plan.task import TaintedEffects
 from taoloop.wire.records.codec import decode, encode
 
 
@@ -23,6 +24,7 @@ class _Effect(StrEnum):
 class _Permissions:
     max_effect: _Effect = _Effect.WRITE
     allowed_tools: tuple[str, ...] = ("all",)
+    tainted_effects: TaintedEffects | None = None
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class _QuerySpanWithoutSlots:
 class _MadeAnew:
     max_effect: _Effect = _Effect.READ
     allowed_tools: tuple[str, ...] = field(default_factory=tuple)
+    tainted_effects: TaintedEffects | None = None
 
 
 def test_what_the_message_lacks_is_the_records_default() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from taoloop.core.exact_json import JsonValue, loads
-from taoloop.loop.answers import MAX_FACTS, AnswerTemplates, compose
+from taoloop.loop.answering.facts import MAX_FACTS, AnswerTemplates, compose
 from taoloop.loop.state import StepRecord
 from taoloop.plan.model import PlanStep, ThoughtPlan
 from taoloop.plan.observing import ObservationResult
