@@ -18,6 +18,7 @@ class Answerer:
 
     async def of_plan(self, state: RunState, plan: ThoughtPlan, tools: KnownTools, call: CallContext) -> Answer | Fault:
         """Return the answer to a plan whose steps have run, or why there is none."""
+        del call
         return _fitting(compose(plan, state.steps, tools.templates(), state.task.locale), state)
 
     async def of_planner(self, state: RunState, answer: Answer, tools: KnownTools, call: CallContext) -> Answer | Fault:
