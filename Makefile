@@ -18,7 +18,7 @@ TREES = $(shell for tree in services tests benchmarks loadtest examples; do \
 	[ -z "$$(find $$tree -name '*.py' -print -quit 2>/dev/null)" ] || echo $$tree; done)
 NAME ?= skeleton
 
-.PHONY: help setup demo test test-real test-vllm check coverage-action fmt proto lock docs chaos-action chaos-queue cases jsonlogic bench loadtest images up down test-containers
+.PHONY: help setup demo test test-real test-vllm check coverage-action fmt proto lock docs chaos chaos-action chaos-queue cases jsonlogic bench loadtest images up down test-containers
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,13 +28,13 @@ setup: $(STAMP) ## create .venv with everything pinned (does nothing when up to 
 $(STAMP): pyproject.toml requirements/dev.txt requirements/setup.txt scripts/setup
 	@scripts/setup
 
-demo: $(STAMP) ## run five tasks end to end on this machine: no GPU, container or key
+demo: $(STAMP) ## run seventeen tasks end to end on this machine: no GPU, container or key
 	@$(BIN)/taoloop demo
 
 test: $(STAMP) ## run all tests that need wheels only (ARGS=...)
 	@$(BIN)/python -m pytest -m "not real and not vllm" $(PROCESSES) $(ARGS)
 
-test-real: $(STAMP) ## install Redis, PostgreSQL and Prometheus by apt and run the tests that use them (ARGS=...)
+test-real: $(STAMP) ## install Redis, PostgreSQL, Prometheus, Go and Java by apt and run the tests that use them (ARGS=...)
 	@scripts/real-parts
 	@scripts/chart-tools
 	@$(BIN)/python -m pytest -m real $(ARGS)
@@ -63,6 +63,9 @@ lock: $(STAMP) ## rebuild requirements/*.txt (UPGRADE=--upgrade takes newer rele
 
 docs: $(STAMP) ## regenerate the generated pages of docs/
 	@$(BIN)/python -m taoloop.cli.docs write
+
+chaos: $(STAMP) ## make runs while loop, workers, Action, Observation and the stores are killed by SIGKILL (COUNT=3000 STORE=postgresql|sqlite SEED=1 SECONDS=360 ARGS=--json)
+	@$(BIN)/python -m tests.chaos.loop --count $(or $(COUNT),3000) --store $(or $(STORE),postgresql) --seed $(or $(SEED),1) --seconds $(or $(SECONDS),360) $(ARGS)
 
 chaos-action: $(STAMP) ## place orders while Action and its store are killed by SIGKILL (COUNT=3000 STORE=postgresql|sqlite SEED=1)
 	@$(BIN)/python -m tests.chaos.action --count $(or $(COUNT),3000) --store $(or $(STORE),postgresql) --seed $(or $(SEED),1)

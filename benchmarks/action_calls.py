@@ -20,8 +20,8 @@ from taoloop.action.board.tool_board import ToolBoard
 from taoloop.action.executor import Executor, ExecutorOptions
 from taoloop.action.ledger.effects import EffectIntent
 from taoloop.action.ledger.ports import EffectLedger
+from taoloop.action.ledger.sql.migrations import LEDGER
 from taoloop.action.ledger.sql.sql_ledger import SqlEffectLedger, sql_ledger
-from taoloop.action.ledger.sql.sql_store import SqlStore, sql_store
 from taoloop.action.secrets import ConfiguredSecrets
 from taoloop.action.settings import ToolHttpSettings
 from taoloop.action.transports.http import AiohttpTransport, http_transport
@@ -41,6 +41,7 @@ from taoloop.plan.task import Permissions
 from taoloop.tools.catalogue import Catalogue
 from taoloop.tools.contract import ConsecutiveBreaker, ErrorRule, HttpTransport, Limiter, Pool, ToolContract
 from taoloop.tools.signature import Effect, Trust
+from taoloop.wire.sql.sql_store import SqlStore, sql_store
 
 IN_FLIGHT: Final = 64
 IDLE_SECONDS: Final = 30.0
@@ -257,7 +258,7 @@ async def opened_peers(url: str, stores: Mapping[str, str], clock: Clock) -> Asy
         transport = None
         for name, ledger_url in stores.items():
             ledger = await stack.enter_async_context(sql_ledger(ledger_url, clock))
-            alone = StoreAlone(ledger, await stack.enter_async_context(sql_store(ledger_url, clock)), clock)
+            alone = StoreAlone(ledger, await stack.enter_async_context(sql_store(ledger_url, LEDGER, clock)), clock)
             await alone.prepare()
             executed, transport = await _executed(stack, url, ledger, 0.0, clock)
             works |= {f"write_{name}": executed.write, f"floor_{name}": alone.two_commits}

@@ -21,9 +21,6 @@ from taoloop.core.deadlines import Deadline
 from taoloop.core.ids import new_id
 from taoloop.core.settings import RedisSettings
 from taoloop.core.telemetry import Telemetry
-from taoloop.loop.runlog.redis_run_log import RedisRunLog
-from taoloop.loop.servicer import event_codec
-from taoloop.plan.running import RunEvent
 from taoloop.plan.thinking import ThinkRequest, ThinkResponse
 from taoloop.thought.front import ThoughtFront
 from taoloop.thought.model import QueueLimits
@@ -158,21 +155,6 @@ async def _beside(work: Coroutine[Any, Any, None], name: str) -> AsyncIterator[N
             while not task.done():  # the library may forget a cancellation, see `redis_link`
                 task.cancel()
                 await asyncio.wait((task,), timeout=0.1)
-
-
-@asynccontextmanager
-async def log_appends(url: str, events: list[RunEvent], telemetry: Telemetry, clock: Clock) -> AsyncIterator[Work]:
-    """Give the appending of all events of one run to the run log."""
-    async with redis_link(RedisSettings(url=SecretStr(url), key_prefix=PREFIX), telemetry) as link:
-        log = RedisRunLog(link, event_codec(), PREFIX, 600.0)
-
-        async def append() -> bool:
-            run_id = new_id(clock)
-            for event in events:
-                await log.append("default", replace(event, run_id=run_id), Deadline.after(HOP_SECONDS, clock))
-            return True
-
-        yield append
 
 
 async def _answer(client: Redis) -> None:

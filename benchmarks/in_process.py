@@ -14,25 +14,28 @@ from taoloop.core.clock import Clock
 from taoloop.core.deadlines import Deadline
 from taoloop.core.errors import FeatureNotServed
 from taoloop.core.telemetry import Telemetry
+from taoloop.loop.answering.answerer import Answerer
 from taoloop.loop.driver import DriverServices
 from taoloop.loop.host import RunHost, RunsConfig
 from taoloop.loop.limits import RunLimits
 from taoloop.loop.runs import Runs
-from taoloop.loop.steps.runner import StepServices
+from taoloop.loop.steps.services import StepServices
 from taoloop.loop.tool_directory import ToolDirectory
 from taoloop.observation.confidence import SourceWeights
+from taoloop.observation.grounding.checking import check_answer
 from taoloop.observation.judging import ObservationPolicy
 from taoloop.observation.metering import MeteredObserver
 from taoloop.observation.observer import Observer
 from taoloop.observation.ports import FixedCatalogue
 from taoloop.plan.acting import ActionResult, ExecuteRequest
+from taoloop.plan.answering import CheckAnswerRequest, CheckAnswerResponse
 from taoloop.plan.effects import DecideApprovalRequest, DecideApprovalResponse
 from taoloop.plan.observing import ObservationResult, ObserveRequest
 from taoloop.plan.running import RunEvent
 from taoloop.plan.task import Task, ToolAvailability
 from taoloop.plan.thinking import ThinkRequest, ThinkResponse
 from taoloop.testing.effect_ledger import InMemoryEffectLedger
-from taoloop.testing.run_log import InMemoryRunLog
+from taoloop.testing.run_log import InMemoryRunLeases, InMemoryRunLog, LeaseTable
 from taoloop.thought.pipeline.pipeline import Pipeline
 from taoloop.thought.pipeline.ports import InThread
 from taoloop.thought.pipeline.stages import Stages
@@ -101,7 +104,11 @@ class InProcess:
         self._clock = clock
         steps = StepServices(action=self, observation=self, clock=clock)
         self._services = DriverServices(
-            thought=self, steps=steps, directory=ToolDirectory(self, clock, 3600.0), clock=clock
+            thought=self,
+            steps=steps,
+            directory=ToolDirectory(self, clock, 3600.0),
+            clock=clock,
+            answerer=Answerer(self),
         )
         self._telemetry = telemetry
 
@@ -111,9 +118,9 @@ class InProcess:
         config = RunsConfig(
             limits=_LIMITS, max_parallel_steps=8, max_open_runs=1000, log_timeout_seconds=15.0, drain_seconds=5.0
         )
-        log = InMemoryRunLog()
-        async with RunHost(self._services, log, config, self._telemetry, self._clock) as host:
-            yield Runs(host, log, self, config.limits, self._clock)
+        log, leases = InMemoryRunLog(), InMemoryRunLeases(LeaseTable(self._clock))
+        async with RunHost(self._services, log, leases, config, self._telemetry, self._clock) as host:
+            yield Runs(host, log, config.limits, self._clock)
 
     async def run(self, runs: Runs, task: Task) -> None:
         """Make one run; what crossed the borders is in `seen` afterwards."""
@@ -143,6 +150,10 @@ class InProcess:
         """List here."""
         listed = list_tools(self.catalogue, 0, "", lambda tool: ToolAvailability(tool=tool, available=True))
         return ToolListing(tools=listed.tools, catalogue_digest=listed.catalogue_digest)
+
+    async def check_answer(self, request: CheckAnswerRequest, _call: CallContext) -> CheckAnswerResponse:
+        """Check here."""
+        return check_answer(request)
 
     async def decide_approval(self, _request: DecideApprovalRequest, _call: CallContext) -> DecideApprovalResponse:
         """Refuse: the measured task asks for no leave."""

@@ -99,7 +99,7 @@ Figures = defaultdict[str, list[float]]
 
 def main() -> None:
     """Measure, show a table, and end with one line of JSON."""
-    options = _options()
+    options = options_of("python -m benchmarks.skeleton", __doc__)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the children are ended
     with tempfile.TemporaryDirectory(prefix="taoloop-bench-") as directory:
         figures = run_loop(_measured(options, Path(directory)))
@@ -115,24 +115,24 @@ async def _measured(options: Options, directory: Path) -> Figures:
     async with asyncio.timeout(LIMIT_SECONDS), AsyncExitStack() as stack:
         deployment = await stack.enter_async_context(deployed(CATALOGUE, directory, options.settings))
         echo_port = free_ports(1)[0]
-        echo = stack.enter_context(_beside("echo", [str(echo_port)], options, directory))
+        echo = stack.enter_context(beside("echo", [str(echo_port)], options, directory))
         wait_for(echo, directory / "echo.log", b"serving")
         arguments = [deployment.loop_address, f"{LOOPBACK}:{echo_port}", str(TASKS), TASK]
-        asked = stack.enter_context(_beside("caller", arguments, options, directory, is_asked=True))
+        asked = stack.enter_context(beside("caller", arguments, options, directory, is_asked=True))
         caller = Caller(asked, directory / "caller.log")
-        stages = await stack.enter_async_context(_stages(deployment, options.concurrency))
+        stages = await stack.enter_async_context(stages_on(deployment, options.concurrency))
         await caller.ask("runs", options.runs // 2 + options.concurrency, options.concurrency)
         await caller.ask("echo", options.runs, options.concurrency)
         for _ in range(options.rounds):
-            await _measure_runs(caller, deployment, options, figures)
+            await measure_runs(caller, deployment, options, figures)
             await _measure_echo(caller, echo.pid, options, figures)
             for stage in stages:
-                await _measure_stage(stage, deployment, figures)
+                await measure_stage(stage, deployment, figures)
     return figures
 
 
 @contextmanager
-def _beside(
+def beside(
     name: str, arguments: Sequence[str], options: Options, directory: Path, *, is_asked: bool = False
 ) -> Iterator[Popen[bytes]]:
     """Run a module of this package in a process of its own."""
@@ -144,7 +144,8 @@ def _beside(
 
 
 @asynccontextmanager
-async def _stages(deployment: Deployment, concurrency: int) -> AsyncIterator[tuple[Stage, ...]]:
+async def stages_on(deployment: Deployment, concurrency: int) -> AsyncIterator[tuple[Stage, ...]]:
+    """Give the stages of a run, on the Valkey and the tools of a deployment."""
     clock = SystemClock()
     task = next(each.task for each in read_mix(TASKS) if each.task_id == TASK)
     catalogue = read_catalogue(CATALOGUE, deployment.bases)
@@ -169,7 +170,8 @@ async def _stages(deployment: Deployment, concurrency: int) -> AsyncIterator[tup
         yield await stack.enter_async_context(opened_stages(ground, task))
 
 
-async def _measure_runs(caller: Caller, deployment: Deployment, options: Options, figures: Figures) -> None:
+async def measure_runs(caller: Caller, deployment: Deployment, options: Options, figures: Figures) -> None:
+    """Measure one round of runs."""
     pids = {**deployment.pids, "caller": caller.pid}
     before = used_by(pids)
     await caller.ask("runs", options.runs, options.concurrency)
@@ -193,7 +195,8 @@ async def _measure_echo(caller: Caller, echo_pid: int, options: Options, figures
         figures[name].append(sum(used.values()))
 
 
-async def _measure_stage(stage: Stage, deployment: Deployment, figures: Figures) -> None:
+async def measure_stage(stage: Stage, deployment: Deployment, figures: Figures) -> None:
+    """Measure one round of a stage."""
     pids = {"own": os.getpid(), "valkey": deployment.pids["valkey"]}
     before = used_by(pids)
     good = await repeat(stage.work, stage.repeats, stage.concurrency)
@@ -234,8 +237,9 @@ def _group(prefix: str, spreads: Mapping[str, Spread]) -> dict[str, dict[str, fl
     return {name.removeprefix(head): each.as_json() for name, each in spreads.items() if name.startswith(head)}
 
 
-def _options() -> Options:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.skeleton", description=__doc__)
+def options_of(program: str, description: str | None) -> Options:
+    """Read the options that benchmarks of whole runs share."""
+    parser = argparse.ArgumentParser(prog=program, description=description)
     parser.add_argument("--rounds", type=int, default=5, help="of all measurements (5)")
     parser.add_argument("--runs", type=int, default=200, help="in one round (200)")
     parser.add_argument("--concurrency", type=int, default=8, help="runs open at the same time (8)")

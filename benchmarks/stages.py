@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmarks.caller import Work
-from benchmarks.hops import bare_hop, log_appends, thought_hop
+from benchmarks.hops import bare_hop, thought_hop
 from benchmarks.in_process import InProcess
+from benchmarks.log_writes import appends_of, bare_appends, log_appends
 from taoloop.action.ports import Transport
 from taoloop.api.v1 import action_pb2, loop_pb2, observation_pb2, thought_pb2
 from taoloop.core.clock import Clock
@@ -17,7 +18,9 @@ from taoloop.core.exact_json import ABSENT
 from taoloop.core.ids import new_id
 from taoloop.core.telemetry import Telemetry
 from taoloop.loop.answering.facts import compose
-from taoloop.loop.servicer import event_codec
+from taoloop.loop.answering.findings import findings_of
+from taoloop.loop.answering.wording import words_of
+from taoloop.loop.servicer import run_codec
 from taoloop.loop.state import RunState
 from taoloop.loop.tool_directory import KnownTools
 from taoloop.plan.acting import ExecuteResponse
@@ -27,6 +30,7 @@ from taoloop.plan.observing import ObserveResponse
 from taoloop.plan.resolve import Resolution, ResolveContext, StepResult, resolve_step
 from taoloop.plan.running import RunRequest, RunResponse
 from taoloop.plan.task import Permissions, Task
+from taoloop.plan.thinking import Answer
 from taoloop.values.conversions import ConversionContext
 from taoloop.wire.records.codec import decode, encode
 
@@ -96,7 +100,9 @@ async def opened_stages(ground: Ground, task: Task) -> AsyncIterator[tuple[Stage
         url, telemetry, clock, at_once = ground.redis_url, ground.telemetry, ground.clock, ground.concurrency
         hop = await stack.enter_async_context(thought_hop(url, asked, thought, telemetry, clock))
         peer = await stack.enter_async_context(bare_hop(url))
-        append = await stack.enter_async_context(log_appends(url, events, telemetry, clock))
+        appends = appends_of(events)
+        append = await stack.enter_async_context(log_appends(url, appends, telemetry, clock))
+        append_peer = await stack.enter_async_context(bare_appends(url, appends, clock))
         messages = _messages(task, ground)
         raw = [(record_class, message, _bytes(record, message)) for record, record_class, message in messages]
         state = RunState.from_events(run_id, events)
@@ -129,7 +135,7 @@ async def opened_stages(ground: Ground, task: Task) -> AsyncIterator[tuple[Stage
             await ground.untraced.run(untraced, task)
             return True
 
-        codec = event_codec()
+        codec = run_codec()
         context = _check_context(ground, task)
         yield (
             Stage("rpc_encode", _done(lambda: [_bytes(record, message) for record, _, message in messages]), 100),
@@ -141,14 +147,20 @@ async def opened_stages(ground: Ground, task: Task) -> AsyncIterator[tuple[Stage
             Stage("execute", execute, 100),
             Stage("tool_http", tool_http, 60),
             Stage("observe", _done(lambda: [domain.observer.observe(request) for request, _ in observes]), 200),
-            Stage("answer", _done(lambda: compose(plan, state.steps, tools.templates(), state.task.locale)), 200),
+            Stage("answer", _done(lambda: _answered(state, tools)), 200),
             Stage("log_encode", _done(lambda: [codec.encode(event) for event in events]), 100),
-            Stage("log_append", append, 60, at_once),
+            Stage("log_append", append, 200, at_once),
+            Stage("bare_append", append_peer, 200, at_once),
             Stage("queue_hop", hop, 200, at_once),
             Stage("bare_hop", peer, 400, at_once),
             Stage("run_in_process", run_in_process, 60),
             Stage("run_in_process_untraced", run_untraced, 60),
         )
+
+
+def _answered(state: RunState, tools: KnownTools) -> Answer:
+    words = words_of((record.tool for record in state.steps.values()), tools.by_name)
+    return compose(findings_of(state.steps.values()), words, state.task.locale)
 
 
 def _done(work: Callable[[], object]) -> Work:

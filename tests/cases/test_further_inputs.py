@@ -87,7 +87,7 @@ ROWS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ),
     (
         "of two ways to a step one fails",
-        plan_run(step("d", "b", "c"), step("b", "a"), step("c", "a"), step("a"), outcomes={"c": "error"}),
+        plan_run(step("d", "b", "c"), step("b", "a", x=1), step("c", "a", x=2), step("a"), outcomes={"c": "error"}),
         {
             "states": {"a": "succeeded", "b": "succeeded", "c": "failed", "d": "skipped"},
             "causes": {"c": "", "d": "c"},

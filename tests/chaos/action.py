@@ -71,7 +71,7 @@ async def chaos(plan: Plan, root: Path) -> Audit:
     random = Random(plan.seed)
     async with AsyncExitStack() as stack:
         taking = await stack.enter_async_context(receiver(root / "received.jsonl", random))
-        store = await stack.enter_async_context(_store(plan.store))
+        store = await stack.enter_async_context(store_of(plan.store))
         url = store.cluster.url if store else f"sqlite+aiosqlite:///{root}/ledger.sqlite"
         variables = {
             "TAOLOOP_CATALOGUE": str(write_catalogue(root / "catalogue", taking.base_url)),
@@ -92,7 +92,7 @@ async def chaos(plan: Plan, root: Path) -> Audit:
             )
             last = CLOCK.monotonic() + plan.placing_seconds
             group.create_task(victims.haunt(lambda: placing.done() or CLOCK.monotonic() > last), name="killer")
-        effects = await _settled(clients[0])
+        effects = await settled(clients[0])
         listed = frozenset(await asyncio.to_thread(_listed_unknown, victims.replicas[0].address))
         audit = audited(wanted, placing.result(), taking, effects, listed)
         audit.counts["kills"] = {
@@ -103,7 +103,8 @@ async def chaos(plan: Plan, root: Path) -> Audit:
 
 
 @asynccontextmanager
-async def _store(name: str) -> AsyncIterator[Store | None]:
+async def store_of(name: str) -> AsyncIterator[Store | None]:
+    """Run PostgreSQL, where that is the ledger's store."""
     if name == "sqlite":
         yield None
         return
@@ -124,7 +125,7 @@ async def _client(replica: Replica) -> AsyncIterator[ActionClient]:
     await telemetry.aclose()
 
 
-async def _settled(client: ActionClient) -> Sequence[EffectRecord]:
+async def settled(client: ActionClient) -> Sequence[EffectRecord]:
     """Return the whole ledger once nothing in it changes any more."""
     found: list[EffectRecord] = []
 

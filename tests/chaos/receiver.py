@@ -63,6 +63,10 @@ class Receiver:
         order_key = request.query["order_key"]
         return web.json_response({"order_key": order_key, "found": self.orders[order_key] > 0})
 
+    async def basket(self, request: web.Request) -> web.Response:
+        """Tell the key under which a basket is ordered."""
+        return web.json_response({"order_key": f"order-{request.match_info['basket']}"})
+
     def _take(self, order_key: str, idempotency_key: str) -> None:
         known = self._by_key.get(idempotency_key) if idempotency_key else None
         if known is not None:
@@ -91,6 +95,7 @@ async def receiver(log: Path, random: Random) -> AsyncIterator[Receiver]:
     app = web.Application()
     app.router.add_post("/orders", taking.order)
     app.router.add_get("/orders", taking.find)
+    app.router.add_get("/baskets/{basket}", taking.basket)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)

@@ -17,24 +17,39 @@ from tests.e2e.waiting import eventually, is_serving
 
 @dataclass
 class Replica:
-    """One process of the action service on an address of its own."""
+    """One process of a service on an address of its own.
+
+    Attributes:
+        variables: Its environment.
+        address: Where it listens.
+        deployables: What it serves.
+        running: The process; None before the first start.
+        kills: How often it was killed.
+    """
 
     variables: Mapping[str, str]
     address: str
+    deployables: tuple[str, ...] = ("action",)
     running: Running | None = None
     kills: int = 0
 
     @classmethod
-    def of(cls, variables: Mapping[str, str]) -> Replica:
-        """Return one that is not started."""
+    def of(
+        cls,
+        variables: Mapping[str, str],
+        deployables: tuple[str, ...] = ("action",),
+        listen: tuple[str, ...] = ("TAOLOOP_ACTION_LISTEN",),
+    ) -> Replica:
+        """Return one that is not started; `listen` are the variables that give it its address."""
         (port,) = free_ports(1)
         address = f"127.0.0.1:{port}"
-        return cls({**variables, "TAOLOOP_ACTION_LISTEN": address, "TAOLOOP_TELEMETRY__METRICS_PORT": "0"}, address)
+        own = {**dict.fromkeys(listen, address), "TAOLOOP_TELEMETRY__METRICS_PORT": "0"}
+        return cls({**variables, **own}, address, deployables)
 
     async def start(self) -> None:
         """Start it, and again if its store is away; return when it serves."""
         while True:
-            self.running = running = Running.start("serve", "action", variables=self.variables)
+            self.running = running = Running.start("serve", *self.deployables, variables=self.variables)
 
             async def is_up_or_gone(running: Running = running) -> bool:
                 return running.process.poll() is not None or await is_serving(self.address)

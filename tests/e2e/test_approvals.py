@@ -52,7 +52,7 @@ async def test_a_run_waits_for_leave_and_goes_on_with_it(guarded_dev: Running) -
     assert (used["state"], used["decided_by"], bool(used["effect_id"])) == ("approved", "anna", True)
 
     late = await _taoloop("approvals", "reject", waiting["approval_id"], "--by", "bob", *both)
-    assert "is approved" in late.stdout
+    assert (late.returncode, "is approved; that stands" in late.stdout) == (1, True)
     unknown = await _taoloop("approvals", "approve", "0" * 32, *both)
     assert unknown.returncode == 1
     assert "There is no approval" in unknown.stderr

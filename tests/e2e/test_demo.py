@@ -12,21 +12,23 @@ from tests.e2e.processes import json_lines, taoloop
 def test_demo_runs_every_task_as_expected_and_leaves_nothing_behind() -> None:
     done = taoloop("demo")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "5 of 5 tasks as expected" in done.stdout
+    assert "17 of 17 tasks as expected" in done.stdout
     assert "is stopped; its data is removed" in done.stdout
-    assert "NEEDS_INPUT then ANSWERED" in done.stdout
+    assert "worker killed with the thought in hand" in done.stdout
+    assert "another worker makes the thought" in done.stdout
     assert done.stderr == ""
-    pid = int(re.findall(r"pid (\d+)", done.stdout)[0])
-    assert not psutil.pid_exists(pid)
+    started = [int(pid) for pid in re.findall(r"pid (\d+)", done.stdout)]
+    assert len(started) == 2
+    assert not any(psutil.pid_exists(pid) for pid in started)
 
 
 def test_demo_as_json_lines_shows_every_event_of_every_task() -> None:
     done = taoloop("demo", "--json")
     assert done.returncode == 0, done.stdout + done.stderr
     lines = json_lines(done.stdout)
-    assert lines[-1]["as_expected"] == lines[-1]["tasks"] == 5
+    assert lines[-1]["as_expected"] == lines[-1]["tasks"] == 17
     results = [line["result"] for line in lines if "result" in line]
-    assert [result["outcomes"][-1] for result in results].count("ANSWERED") == 4
+    assert [result["outcomes"][-1] for result in results].count("ANSWERED") == 11
     events = [line["event"]["body"]["type"] for line in lines if "event" in line]
     assert {"run_started", "thought_made", "step_started", "action_returned", "result_observed", "run_finished"} <= set(
         events

@@ -41,6 +41,11 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", re.sub(r"[`*]", "", text)).strip().lower().replace(" ", "-") for text in headings}
 
 
+def fenced(page: Path, language: str) -> list[str]:
+    """Return the text of every block of a language."""
+    return [block["text"] for block in _FENCE.finditer(page.read_text()) if block["language"] == language]
+
+
 def code_lines(page: Path) -> Iterator[str]:
     """Yield every line of shell blocks without its comment, continued lines joined, and every piece of inline code."""
     text = page.read_text()

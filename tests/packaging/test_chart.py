@@ -38,6 +38,8 @@ VARIANTS: dict[str, tuple[str, ...]] = {
     "everything": WITH_EVERYTHING,
     "keda": WITH_KEDA,
     "split loop": ("loop.separate=true",),
+    "warm memory": ("memory.secret.name=taoloop-memory",),
+    "warm memory of a split loop": ("loop.separate=true", "memory.secret.name=taoloop-memory"),
     "autoscaling": ("thought.autoscaling.enabled=true", "thoughtWorker.autoscaling.enabled=true"),
     "network policy": ("networkPolicy.enabled=true",),
     "bundle": ("catalogue.bundle=text",),
@@ -236,6 +238,14 @@ def test_secrets_come_by_reference_only() -> None:
         entry["name"]: entry for entry in container(deployments(("action.jobHandleSecret=seal",))["action"])["env"]
     }
     assert sealed["TAOLOOP_JOB_HANDLE_KEY"]["valueFrom"] == {"secretKeyRef": {"name": "seal", "key": "key"}}
+
+
+@pytest.mark.parametrize(("variant", "host"), [("warm memory", "thought"), ("warm memory of a split loop", "loop")])
+def test_warm_memory_is_given_to_who_hosts_the_loop_alone(variant: str, host: str) -> None:
+    for name, deployment in deployments(VARIANTS[variant]).items():
+        given = {entry["name"]: entry for entry in container(deployment)["env"]}.get("TAOLOOP_MEMORY__WARM__URL")
+        reference = {"secretKeyRef": {"name": "taoloop-memory", "key": "url"}}
+        assert (given or {}).get("valueFrom") == (reference if name == host else None), name
 
 
 def forgetting(*settings: str) -> Manifest:

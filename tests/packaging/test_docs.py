@@ -10,11 +10,13 @@ from typing import cast
 import pytest
 import typer.core
 import typer.main
+from pydantic_settings import BaseSettings
 
 from taoloop.cli.deployables import settings_classes
 from taoloop.cli.main import app
 from taoloop.cli.settings import CliSettings, ModelCommandSettings
-from taoloop.core.settings import ServiceSettings, describe
+from taoloop.client.settings import ClientSettings
+from taoloop.core.settings import describe
 from tests.packaging import checkout, pages
 
 PAGES = pages.pages()
@@ -60,7 +62,8 @@ def tree() -> tuple[str, ...]:
 
 def known_variables() -> set[str]:
     """Return every variable that a process or a command reads."""
-    classes: list[type[ServiceSettings]] = [*settings_classes().values(), CliSettings, ModelCommandSettings]
+    commands = (CliSettings, ModelCommandSettings, ClientSettings)
+    classes: list[type[BaseSettings]] = [*settings_classes().values(), *commands]
     return {row.env for settings_class in classes for row in describe(settings_class)}
 
 

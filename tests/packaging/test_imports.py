@@ -23,10 +23,12 @@ LOADS = [
         "plan": "observation",
         "wire": "loop",  # with the Redis link, which observation does not import
         "models": "observation",
+        "client": "observation",  # what a product backend has: the distribution without extras needs less still
         "thought": "thought",
         "action": "action",
         "observation": "observation",
         "loop": "loop",
+        "loop.app": "thought",  # a front without the extra `loop` hosts it all the same, without warm memory
     }.items()
     if (checkout.SOURCE / package.partition(".")[0]).is_dir()
 ]

@@ -22,7 +22,7 @@ NOT_IN = {
     "thought-worker": MODEL_ENGINES | DATABASE | TEST_TOOLS,
     "action": MODEL_ENGINES | TEST_TOOLS,
     "observation": MODEL_ENGINES | DATABASE | TEST_TOOLS,
-    "loop": MODEL_ENGINES | DATABASE | HTTP_CLIENT | TEST_TOOLS,
+    "loop": MODEL_ENGINES | TEST_TOOLS,  # warm memory stands on a database
 }
 
 

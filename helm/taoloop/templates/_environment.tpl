@@ -36,6 +36,10 @@
 - name: TAOLOOP_LEDGER__URL
   valueFrom: {secretKeyRef: {name: {{ $values.ledger.secret.name }}, key: {{ $values.ledger.secret.key }}}}
 {{- end }}
+{{- if and .service.memory $values.memory.secret.name }}
+- name: TAOLOOP_MEMORY__WARM__URL
+  valueFrom: {secretKeyRef: {name: {{ $values.memory.secret.name }}, key: {{ $values.memory.secret.key }}}}
+{{- end }}
 {{- if .service.toolSecrets }}
 - {name: TAOLOOP_SECRETS_DIR, value: /etc/taoloop/secrets}
 {{- end }}

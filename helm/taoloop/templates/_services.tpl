@@ -4,7 +4,7 @@ The services and what tells them apart; everything else is the same for all and 
   values     key in values.yaml
   serve      what `taoloop serve` is told to run
   port, metricsPort, listen (the settings that name the port)
-  redis, ledger, board (of the action replicas, on Redis), drift (of the observation replicas, there too), catalogue, toolSecrets: what it is given
+  redis, ledger, memory (warm, of who hosts the loop), board (of the action replicas, on Redis), drift (of the observation replicas, there too), catalogue, toolSecrets: what it is given
   model      whether it asks the language model
   calls      the services whose addresses it is given: setting: service
 */ -}}
@@ -18,6 +18,7 @@ thought:
   redis: true
   catalogue: true
   {{- if not .Values.loop.separate }}
+  memory: true
   calls: {TAOLOOP_ACTION_ADDRESS: "action:7702", TAOLOOP_OBSERVATION_ADDRESS: "observation:7703"}
   {{- end }}
 thought-worker:
@@ -55,6 +56,7 @@ loop:
   metricsPort: 9701
   listen: [TAOLOOP_LOOP_LISTEN]
   redis: true
+  memory: true
   calls:
     TAOLOOP_THOUGHT_ADDRESS: "thought:7701"
     TAOLOOP_ACTION_ADDRESS: "action:7702"

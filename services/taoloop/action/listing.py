@@ -84,6 +84,7 @@ def summary(tool: CompiledTool, availability: ToolAvailability) -> ToolSummary:
         availability=availability,
         timeout_seconds=contract.timeout_seconds,
         answer=dict(contract.answer),
+        fallback_tool=contract.fallback.tool if contract.fallback is not None else "",
     )
 
 

@@ -65,6 +65,7 @@ class Outcome:
     breaker: Breaker | None = None
     approval_id: str = ""
     approval_expires_at: datetime | None = None
+    approval_reason: str = ""
     job_handle: Json = ABSENT
     contract_digest: str = ""
     """Of the contract that was applied; empty for that of the tool that was asked for."""
@@ -117,6 +118,7 @@ class Outcome:
             breaker=self.breaker,
             approval_id=self.approval_id,
             approval_expires_at=self.approval_expires_at,
+            approval_reason=self.approval_reason,
             job_handle=self.job_handle,
             trust=self.trust or contract.trust,
             fault=self.fault,

@@ -137,10 +137,14 @@ class ApprovalSettings(SettingsGroup):
         description="JsonLogic over {tool, arguments, tenant, effect, reach, provenance}: what is not surely false "
         "waits for a person. Empty for none.",
     )
-    expires_in_seconds: Seconds = Field(default=86_400.0, description="How long such a question stays open.")
+    expires_in_seconds: Seconds = Field(
+        default=86_400.0,
+        description="How long a question stays open that no contract asks: by this rule, or since untrusted text "
+        "steers or feeds the call.",
+    )
 
-    def policy(self) -> ApprovalPolicy | None:
-        """Return the rule, compiled; None for none.
+    def policy(self) -> ApprovalPolicy:
+        """Return the policy with its rule compiled.
 
         Raises:
             ConfigurationError: It is no rule.

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from taoloop.cli.commands import (
-    approvals,
     demo,
     dev,
     effects,
@@ -19,12 +18,16 @@ from taoloop.cli.commands import (
     plans,
     prompts,
     queues,
+    report,
     run,
     serve,
 )
 from taoloop.cli.commands.deciding import command as deciding
+from taoloop.cli.commands.documenting.app import app as docs_app
 from taoloop.cli.commands.evaluating.app import app as evaluate_app
 from taoloop.cli.commands.observing.app import app as observe_app
+from taoloop.cli.commands.people import approvals, handovers
+from taoloop.cli.commands.remembering import audit, memory
 from taoloop.cli.commands.tools.app import app as tools_app
 from taoloop.cli.terminal import ExitCode, print_error
 from taoloop.core.errors import TaoError
@@ -48,6 +51,7 @@ app.command("input")(run.give_input)
 app.command("watch")(run.watch)
 app.command("runs")(run.runs)
 app.command("cancel")(run.cancel)
+app.command("audit")(audit.audit)
 app.command("gc")(gc.gc)
 app.command("health")(health.health)
 app.command("decisions")(deciding.decisions)
@@ -60,6 +64,10 @@ app.add_typer(evaluate_app, name="evaluate")
 app.add_typer(effects.app, name="effects")
 app.add_typer(queues.app, name="queue")
 app.add_typer(approvals.app, name="approvals")
+app.add_typer(handovers.app, name="handovers")
+app.add_typer(docs_app, name="docs")
+app.add_typer(memory.app, name="memory")
+app.add_typer(report.app, name="report")
 
 
 def _show_version(*, is_wanted: bool) -> None:

@@ -8,6 +8,10 @@ from typing import Annotated
 import typer
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, one value a line, instead of text.")]
+VerboseOption = Annotated[
+    bool,
+    typer.Option("--verbose", "-v", help="Show each step's exact input and output, and all else that an event holds."),
+]
 LoopAddress = Annotated[
     str | None,
     typer.Option("--address", help="Where the loop service is; else TAOLOOP_LOOP_ADDRESS, else 127.0.0.1:7701."),

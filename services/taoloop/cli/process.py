@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from taoloop.cli.deployables import Deployable, settings_classes
 from taoloop.cli.settings import CliSettings
 from taoloop.cli.signals import StopSignals
+from taoloop.client.settings import ClientSettings
 from taoloop.core.clock import Clock
 from taoloop.core.logs import EventLog, LogValue
 from taoloop.core.settings import masked, unknown_variables
@@ -65,7 +66,19 @@ async def hosting(deployables: Sequence[Deployable], clock: Clock) -> AsyncItera
                 lambda: all(server.health.is_serving for server in servers),
             )
         )
-        yield HostedProcess(tuple(server.address for server in servers), metrics.address)
+        try:
+            yield HostedProcess(tuple(server.address for server in servers), metrics.address)
+        finally:
+            for each_server in servers:
+                each_server.health.stop()
+            await _wind_down(component for group in groups.values() for _, component in group)
+
+
+async def _wind_down(components: Iterable[Component]) -> None:
+    """Let each component end its own work; what it calls for that, maybe a server of this process, still answers."""
+    for component in components:
+        if component.wind_down is not None:
+            await component.wind_down()
 
 
 async def serve_until(stop: StopSignals, deployables: Sequence[Deployable], clock: Clock) -> None:
@@ -75,7 +88,7 @@ async def serve_until(stop: StopSignals, deployables: Sequence[Deployable], cloc
     for each in deployables:
         settings |= masked(each.settings)
     _log.info("process_configured", deployables=names, **settings)
-    for variable in unknown_variables((*settings_classes().values(), CliSettings)):
+    for variable in unknown_variables((*settings_classes().values(), CliSettings, ClientSettings)):
         _log.warning("variable_not_known", variable=variable)
     async with hosting(deployables, clock) as hosted:
         addresses = ",".join(hosted.addresses)

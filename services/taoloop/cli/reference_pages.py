@@ -1,4 +1,4 @@
-"""The pages of docs/ that are generated from the code: errors, configuration, and `.env.example`."""
+"""The pages of docs/ that are generated from the code: errors, configuration, corrections, and `.env.example`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import Final
 from pydantic_settings import BaseSettings
 
 from taoloop.cli.commands.deciding.page import decision_points_page
+from taoloop.cli.commands.documenting.correction import correction_page
 from taoloop.cli.deployables import settings_classes
 from taoloop.cli.settings import CliSettings, ModelCommandSettings
+from taoloop.client.settings import ClientSettings
 from taoloop.core.errors import ConfigurationError, TaoError, error_classes
 from taoloop.core.faults import FaultCode, FaultStage
 from taoloop.core.settings import SettingRow, describe
@@ -37,6 +39,7 @@ def pages() -> dict[Path, str]:
         Path("docs/errors.md"): errors_page(),
         Path("docs/configuration.md"): configuration_page(),
         Path(".env.example"): environment_example(),
+        Path("docs/correction.md"): correction_page(_generated("loop/correction/machine.py")),
         Path("docs/decision-points.md"): decision_points_page(
             _generated("cli/commands/deciding/points.py and the settings classes")
         ),
@@ -121,7 +124,7 @@ def _default(row: SettingRow) -> str:
 
 def _classes() -> Mapping[str, type[BaseSettings]]:
     served = {f"taoloop serve {name}": each for name, each in settings_classes().items()}
-    return {**served, "commands": CliSettings, "taoloop model": ModelCommandSettings}
+    return {**served, "commands": CliSettings, "taoloop model": ModelCommandSettings, "taoloop.client": ClientSettings}
 
 
 def _generated(source: str) -> str:

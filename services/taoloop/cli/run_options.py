@@ -10,7 +10,7 @@ from pathlib import Path
 from taoloop.cli.calling import read_json_file
 from taoloop.core.errors import FieldViolation, InvalidRequest
 from taoloop.core.exact_json import ABSENT, Json, JsonSyntaxError, JsonValue, loads
-from taoloop.plan.task import InputField, Limits, Permissions, Role, Task, Turn
+from taoloop.plan.task import InputField, Limits, Permissions, Role, TaintedEffects, Task, Turn
 from taoloop.tools.signature import Effect
 
 
@@ -24,9 +24,13 @@ class TaskOptions:
     reference_time: str = ""
     state: Path | None = None
     max_effect: Effect = Effect.READ
+    tainted_effects: TaintedEffects = TaintedEffects.ASK
     tools: Sequence[str] = ()
     timeout_seconds: float | None = None
     request_id: str = ""
+    session: str = ""
+    user: str = ""
+    line: str = ""
 
 
 def task_of(options: TaskOptions) -> Task:
@@ -39,12 +43,19 @@ def task_of(options: TaskOptions) -> Task:
     limits = None if options.timeout_seconds is None else Limits(max_wall_time_seconds=options.timeout_seconds)
     return Task(
         request_id=options.request_id,
+        session_id=options.session,
+        user_id=options.user,
+        business_line=options.line,
         turns=(Turn(role=Role.USER, text=options.text),),
         state=state,
         reference_time=_moment(options.reference_time),
         time_zone=options.time_zone,
         locale=options.locale,
-        permissions=Permissions(max_effect=options.max_effect, allowed_tools=tuple(options.tools)),
+        permissions=Permissions(
+            max_effect=options.max_effect,
+            allowed_tools=tuple(options.tools),
+            tainted_effects=options.tainted_effects,
+        ),
         limits=limits,
     )
 

@@ -7,6 +7,7 @@ from taoloop.plan.model import (
     ContractValue,
     Generated,
     InputValue,
+    ItemValue,
     Literal,
     QuerySpan,
     RequestClock,
@@ -22,7 +23,7 @@ def source_words(binding: Binding) -> str:
     return f"{words}, read as {binding.convert.to}" if binding.convert is not None else words
 
 
-def _words(source: object) -> str:
+def _words(source: object) -> str:  # noqa: C901 - one arm for each kind of source
     match source:
         case QuerySpan():
             return f'the user\'s words "{source.text}"'
@@ -34,6 +35,8 @@ def _words(source: object) -> str:
             return f"the tool's own {source.kind.value}"
         case InputValue():
             return f"the given input at {source.pointer or '/'}"
+        case ItemValue():
+            return f"the item at {source.pointer or '/'}"
         case RequestClock():
             return "the request's clock"
         case Template():

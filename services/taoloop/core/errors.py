@@ -7,6 +7,7 @@ TaoError                      code                 raised when
 ├── Unauthenticated           UNAUTHENTICATED      the caller is not known
 ├── PermissionDenied          PERMISSION_DENIED    the caller may not do this
 ├── UnknownRun                NOT_FOUND            no run has this id
+├── UnknownHandover           NOT_FOUND            the run has no such handover
 ├── UnknownTool               NOT_FOUND            no tool has this name
 ├── CatalogueInvalid          FAILED_PRECONDITION  the catalogue cannot serve this call
 │   └── CatalogueMismatch     FAILED_PRECONDITION  the call was planned for another catalogue
@@ -15,9 +16,11 @@ TaoError                      code                 raised when
 ├── RequestIdReused           ALREADY_EXISTS       another body came under the same request id
 ├── RunConflict               ABORTED              another host advanced the run
 ├── MessageTooLarge           RESOURCE_EXHAUSTED   a message is larger than the channel allows
+│   └── EventTooLarge         RESOURCE_EXHAUSTED   an event is larger than the run log takes
 ├── QueueFull                 RESOURCE_EXHAUSTED   the queue takes no more work now
 │   ├── TenantQueueFull       RESOURCE_EXHAUSTED   the tenant has as much work in the queue as it may
 │   ├── TooManyRuns           RESOURCE_EXHAUSTED   the host drives as many runs as it may
+│   ├── TooManyTenantRuns     RESOURCE_EXHAUSTED   the tenant has as many runs open as one may
 │   └── TooManyCalls          RESOURCE_EXHAUSTED   the server carries out as many calls as it may
 ├── BudgetExhausted           RESOURCE_EXHAUSTED   the tenant has spent its budget
 ├── BackendUnavailable        UNAVAILABLE          something that the service stands on does not answer
@@ -153,6 +156,14 @@ class UnknownRun(TaoError):
         return cls(f"There is no run {run_id}.", metadata={"run_id": run_id})
 
 
+class UnknownHandover(TaoError):
+    """The run has no handover with this id, or none that is open where no id was given."""
+
+    code = "NOT_FOUND"
+    reason = "UNKNOWN_HANDOVER"
+    remedy = "List the handovers of the tenant or of the run; a repeat gives the same answer."
+
+
 class UnknownTool(TaoError):
     """No tool of the catalogue has this name."""
 
@@ -245,6 +256,33 @@ class MessageTooLarge(TaoError):
         )
 
 
+class EventTooLarge(MessageTooLarge):
+    """An event of a run is larger than the run log takes; nothing of it was written.
+
+    Attributes:
+        limit_bytes: The most that the log takes.
+    """
+
+    reason = "EVENT_TOO_LARGE"
+    remedy = "Let tools return less, ask for less in one task, or raise TAOLOOP_RUNS__MAX_EVENT_BYTES."
+    limit_bytes: int = 0
+
+    @classmethod
+    def of_event(cls, run_id: str, sequence: int, size_bytes: int, limit_bytes: int) -> Self:
+        """Return the error for an event of `size_bytes` in a log that takes `limit_bytes`."""
+        error = cls(
+            f"Event {sequence} of run {run_id} has {size_bytes} bytes; the run log takes {limit_bytes}.",
+            metadata={
+                "run_id": run_id,
+                "sequence": str(sequence),
+                "size_bytes": str(size_bytes),
+                "limit_bytes": str(limit_bytes),
+            },
+        )
+        error.limit_bytes = limit_bytes
+        return error
+
+
 class QueueFull(TaoError):
     """The queue holds as much work as it may."""
 
@@ -265,6 +303,13 @@ class TooManyRuns(QueueFull):
 
     reason = "TOO_MANY_RUNS"
     remedy = "Wait as long as the error says, then retry; if it lasts, add hosts or raise the limit."
+
+
+class TooManyTenantRuns(QueueFull):
+    """The tenant has as many runs open, on all hosts together, as one tenant may; others are still served."""
+
+    reason = "TOO_MANY_TENANT_RUNS"
+    remedy = "Wait as long as the error says, then retry; start fewer at the same time, or ask for a higher limit."
 
 
 class TooManyCalls(QueueFull):

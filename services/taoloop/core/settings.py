@@ -116,8 +116,8 @@ class RedisSettings(SettingsGroup):
     )
 
 
-class TelemetrySettings(SettingsGroup):
-    """Where traces and metrics go."""
+class TraceSettings(SettingsGroup):
+    """Where traces go."""
 
     otlp_endpoint: str | None = Field(
         default=None,
@@ -127,6 +127,11 @@ class TelemetrySettings(SettingsGroup):
     sample_ratio: float = Field(
         default=1.0, ge=0.0, le=1.0, description="Share of traces that are recorded when the caller did not decide."
     )
+
+
+class TelemetrySettings(TraceSettings):
+    """Where traces and metrics go."""
+
     metrics_host: str = Field(default="127.0.0.1", description="Address on which `/metrics` is served.")
     metrics_port: int = Field(default=9464, ge=0, le=65_535, description="Port of `/metrics`; 0 takes any free one.")
 

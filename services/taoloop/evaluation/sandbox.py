@@ -11,6 +11,7 @@ from taoloop.core.exact_json import ABSENT, Absent, Json, JsonValue, dumps, equa
 from taoloop.plan.answering import CheckAnswerRequest, CheckAnswerResponse, Evidence
 from taoloop.plan.check import check_plan
 from taoloop.plan.check_context import CheckContext
+from taoloop.plan.flow.fan_out import with_first_items
 from taoloop.plan.model import Binding, PlanStep, StepOutput, Template, ThoughtPlan
 from taoloop.plan.observing import ObservationResult
 from taoloop.plan.task import Permissions
@@ -198,7 +199,7 @@ def _answer_facts(answer: Answer, request: ThinkRequest, exposed: Json, check_an
 
 def _plan_facts(plan: ThoughtPlan, catalogue: Catalogue, request: ThinkRequest, exposed: Json) -> Iterator[Fact]:
     done = next(step for step in request.completed if step.step_id == STEP_ID)
-    for step in plan.steps:
+    for step in with_first_items(plan).steps:
         if step.tool == done.tool and equal_arguments(_arguments(step), done.arguments) and done.fault is None:
             message = f"It calls {step.tool} again with the arguments that were answered already."
             yield Fact(about="planner", is_fault=True, message=message)

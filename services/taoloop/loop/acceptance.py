@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -13,7 +13,7 @@ from taoloop.core.errors import FieldViolation, InvalidRequest
 from taoloop.core.exact_json import ABSENT
 from taoloop.core.logs import EventLog
 from taoloop.loop.limits import RunLimits
-from taoloop.plan.task import Permissions, Role, Task, Turn
+from taoloop.plan.task import Limits, Permissions, Role, Task, Turn
 from taoloop.tools.schema_refusals import SchemaRefused
 from taoloop.tools.schemas import CompiledSchema
 from taoloop.values.cleaning.requests import clean_request
@@ -23,6 +23,9 @@ _log = EventLog(__name__)
 MAX_TURNS: Final = 100
 MAX_TURN_CHARACTERS: Final = 1_000_000
 _REQUEST_ID: Final = re.compile(r"[\x21-\x7e]{1,128}")
+MAX_NAME_CHARACTERS: Final = 128
+_NAME: Final = re.compile(rf"[^\x00-\x1f\x7f]{{0,{MAX_NAME_CHARACTERS}}}")
+_BUSINESS_LINE: Final = re.compile(r"[a-z0-9_-]{1,64}")
 _LOCALE: Final = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 _CJK: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 
@@ -71,6 +74,7 @@ def _clean(turn: Turn) -> Turn:
 def _violations(task: Task) -> Iterator[FieldViolation]:
     if task.request_id and not _REQUEST_ID.fullmatch(task.request_id):
         yield FieldViolation("task.request_id", "must be 1 to 128 printable ASCII characters without spaces")
+    yield from _name_violations(task)
     yield from _turn_violations(task)
     if task.state is not ABSENT and task.state is not None and not isinstance(task.state, dict):
         yield FieldViolation("task.state_json", "must be a JSON object")
@@ -82,6 +86,23 @@ def _violations(task: Task) -> Iterator[FieldViolation]:
         yield FieldViolation("task.locale", f"must be a BCP 47 tag such as zh-CN, not {task.locale[:64]!r}")
     if task.output_schema is not ABSENT:
         yield from _schema_violations(task)
+    for field in fields(Limits):
+        wanted = getattr(task.limits, field.name, None) or 0
+        if wanted < 0:
+            name = field.name.removesuffix("_seconds")
+            yield FieldViolation(f"task.limits.{name}", f"must be above 0, or 0 for the service's own, not {wanted:g}")
+
+
+def _name_violations(task: Task) -> Iterator[FieldViolation]:
+    """Yield what is wrong with the names under which the task's session is remembered."""
+    for field in ("session_id", "user_id"):
+        if not _NAME.fullmatch(getattr(task, field)):
+            said = f"must have at most {MAX_NAME_CHARACTERS} characters and no control characters"
+            yield FieldViolation(f"task.{field}", said)
+    if task.business_line and not _BUSINESS_LINE.fullmatch(task.business_line):
+        yield FieldViolation(
+            "task.business_line", f"must be 1 to 64 characters of a-z, 0-9, _ and -, not {task.business_line[:64]!r}"
+        )
 
 
 def _turn_violations(task: Task) -> Iterator[FieldViolation]:

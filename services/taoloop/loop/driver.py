@@ -1,51 +1,39 @@
-"""Drives a run from wherever it stands to its end or to a rest: think, act, observe, answer."""
+"""Drives a run from wherever it stands to its end or to a rest: think, act, observe, correct, answer."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from datetime import timedelta
 
 from taoloop.core.calls import CallContext
 from taoloop.core.clock import Clock
-from taoloop.core.errors import BackendUnavailable, RunConflict, TaoError
-from taoloop.core.exact_json import ABSENT
+from taoloop.core.errors import RunConflict, TaoError
 from taoloop.core.faults import Fault, FaultCode, FaultStage
-from taoloop.loop.answering.answerer import Answerer
+from taoloop.core.ids import new_id
+from taoloop.loop.answering.answerer import Answerer, Unanswered
+from taoloop.loop.correction.classes import FaultClass
+from taoloop.loop.correction.corrector import Corrected, CorrectionServices, Corrector
+from taoloop.loop.correction.failure import Situation
+from taoloop.loop.correction.finding import failed_thought
+from taoloop.loop.ending import RunEnd, decisive
 from taoloop.loop.limits import RunLimits
 from taoloop.loop.ports import RunMemory, ThoughtPort
 from taoloop.loop.runlog.writer import RunWriter
-from taoloop.loop.state import StepRecord
 from taoloop.loop.steps.dag import run_steps
-from taoloop.loop.steps.runner import StepRunner, StepServices
+from taoloop.loop.steps.jobs_let_go import let_jobs_go
+from taoloop.loop.steps.runner import StepRunner
+from taoloop.loop.steps.services import StepServices
 from taoloop.loop.tool_directory import KnownTools, ToolDirectory
 from taoloop.plan.fingerprint import thought_fingerprint
 from taoloop.plan.model import ThoughtPlan
-from taoloop.plan.running import InputRequired, LimitReached, RunFinished, ThoughtMade
-from taoloop.plan.task import Limits, Outcome, Permissions
-from taoloop.plan.thinking import (
-    Answer,
-    Escalation,
-    NeedInput,
-    Refusal,
-    RefusalReason,
-    ThinkRequest,
-    ThinkResponse,
-)
+from taoloop.plan.running import EventBody, RunResumed, ThoughtMade, WaitingBegan
+from taoloop.plan.task import Limits, Outcome, Permissions, ToolAvailability, Usage
+from taoloop.plan.thinking import Answer, NeedInput, Refusal, RefusalReason, ThinkRequest, ThinkResponse
 
-# What a refusal of the planner means for the run.
-_OUTCOME_OF_REFUSAL: Final = {RefusalReason.NO_TOOL: Outcome.NO_TOOL}
-_CODE_OF_REFUSAL: Final = {
-    RefusalReason.NO_TOOL: FaultCode.NO_TOOL,
-    RefusalReason.NOT_ALLOWED: FaultCode.EFFECT_NOT_ALLOWED,
-    RefusalReason.MISSING_USER_QUERY: FaultCode.MISSING_USER_QUERY,
-    RefusalReason.INSUFFICIENT_CONTEXT: FaultCode.INSUFFICIENT_CONTEXT,
-    RefusalReason.PLAN_FAILED: FaultCode.INVALID_PLAN,
-}
-# Failures of steps that a limit of the run refused; their field is its name.
-_LIMITS: Final = {FaultCode.LIMIT_REACHED, FaultCode.LOOP_DETECTED}
-# Failures after which only a person may go on.
-_FOR_A_PERSON: Final = {FaultCode.OUTCOME_UNKNOWN, FaultCode.DECISION_BY_PERSON_NEEDED, FaultCode.REPEATED_WRITE}
+FAILED_IN_RUN = "failed_in_run"
+"""Why a tool is not offered to a thought: it did not serve earlier in the same run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +47,7 @@ class DriverServices:
     answerer: Answerer = field(default_factory=Answerer)
     memory: RunMemory | None = None
     """What earlier runs and turns left; None remembers nothing."""
+    corrections: CorrectionServices = field(default_factory=CorrectionServices)
 
 
 class RunDriver:
@@ -69,6 +58,7 @@ class RunDriver:
         self._writer = writer
         self._limits = limits.within(writer.state.task.limits or Limits())
         self._max_parallel_steps = max_parallel_steps
+        self._end = RunEnd(writer, self._limits, services.clock, services.directory.is_read)
 
     async def drive(self, call: CallContext) -> None:
         """Bring the run to its end or to a rest; how it ended is its last event.
@@ -80,86 +70,139 @@ class RunDriver:
             RunConflict: Another host owns the run now.
             BackendUnavailable: The log does not take the run's end.
         """
-        used = self._writer.state.seconds_used(self._services.clock.now())
+        used = self._writer.state.seconds_of_round(self._services.clock.now())
         own_seconds = self._limits.max_wall_time_seconds - used
         try:
             async with asyncio.timeout(call.deadline.bounded(max(0.0, own_seconds))):
                 await self._iterate(replace(call, deadline=call.deadline.shortened(own_seconds)))
         except TimeoutError:
-            await self._stop_late(by_caller=call.deadline.is_expired)
-        except asyncio.CancelledError:
-            await self._stop_cancelled()
+            await self._end.late(by_caller=call.deadline.is_expired)
+        except asyncio.CancelledError as cancelled:
+            await self._end.cancelled(str(cancelled))
+            services = self._services.steps
+            await asyncio.shield(let_jobs_go(services.action, self._writer.state, self._writer.tenant, services.clock))
             raise
         except RunConflict:
             raise
         except TaoError as error:
-            await self._stop_broken(error, call)
+            await self._end.broken(error, by_caller=call.deadline.is_expired)
 
     async def _iterate(self, call: CallContext) -> None:
-        while not self._writer.state.is_at_rest:
-            plan = self._writer.state.unfinished_plan
+        state = self._writer.state
+        while not state.is_at_rest:
+            plan = state.unfinished_plan
             if plan is not None:
                 tools = await self._services.directory.tools(call)
-                await self._carry_out(plan, tools, replace(call, request_id=self._writer.state.thought_id))
+                await self._carry_out(plan, tools, replace(call, request_id=state.thought_id))
                 continue
-            reached = self._limits.reached(self._writer.state.usage, self._writer.state.result_bytes)
+            thought = state.unfollowed_thought
+            if thought is not None:
+                tools = await self._services.directory.tools(call)
+                await self._follow(thought, tools, replace(call, request_id=thought.thought_id))
+                continue
+            if await self._end.still_waits():
+                return
+            reached = self._limits.reached(state.usage_of_round, state.result_bytes)
             if reached is not None:
-                await self._stop_at_limit(*reached)
+                await self._end.at_limit(*reached)
                 return
             tools = await self._services.directory.tools(call)
-            response = await self._services.thought.think(await self._request(tools, call), call)
+            response = await self._think(tools, call)
             await self._writer.emit(ThoughtMade(response=response))
-            await self._follow(response, tools, replace(call, request_id=response.thought_id))
+
+    async def _think(self, tools: KnownTools, call: CallContext) -> ThinkResponse:
+        request = await self._request(tools, call)
+
+        async def attempt() -> ThinkResponse:
+            return await self._services.thought.think(request, call)
+
+        async def tell(_: TaoError, seconds: float) -> None:
+            until = self._services.clock.now() + timedelta(seconds=seconds)
+            await self._writer.emit(WaitingBegan(reason="queue", until=until))
+
+        try:
+            return await self._services.steps.patience.with_service(attempt, call.deadline, tell)
+        except TaoError as error:
+            if error.reason != "CATALOGUE_MISMATCH":
+                raise
+            return _mismatch(error, request, new_id(self._services.clock))
 
     async def _follow(self, response: ThinkResponse, tools: KnownTools, call: CallContext) -> None:
         match response.outcome:
-            case ThoughtPlan() as plan:
-                await self._carry_out(plan, tools, call)
             case Answer() as answer:
-                await self._answer(await self._services.answerer.of_planner(self._writer.state, answer, tools, call))
+                await self._answer(answer, tools, call)
             case NeedInput() as need:
-                await self._writer.emit(InputRequired(input_id=need.input_id, fields=need.fields))
-                await self._finish(Outcome.NEEDS_INPUT)
-            case Refusal() as refusal:
-                await self._finish(
-                    _OUTCOME_OF_REFUSAL.get(refusal.reason, Outcome.FAILED), fault=_fault_of_refusal(refusal)
-                )
-            case Escalation() as escalation:
-                await self._finish(Outcome.NEEDS_HUMAN, fault=_person_needed(escalation.message))
-            case None:
-                await self._finish(Outcome.FAILED, fault=_plan_fault("The thought decided nothing."))
+                await self._end.needs_input(need.input_id, need.fields)
+            case _:
+                situation = self._situation(tools, call)
+                corrector = self._corrector(situation)
+                await self._react(corrector, corrector.chosen(failed_thought(situation, response)), tools, call)
 
     async def _carry_out(self, plan: ThoughtPlan, tools: KnownTools, call: CallContext) -> None:
-        runner = StepRunner(self._services.steps, self._writer, tools, self._limits, call)
-        steps = self._writer.state.steps
-        await run_steps(plan, steps, runner.run, runner.skip, self._max_parallel_steps)
-        failed = [
-            record
-            for record in (steps[step.step_id] for step in plan.steps if not step.optional)
-            if not record.is_open and _is_first_cause(record)
-        ]
-        if failed:
-            await self._stop_failed(failed)
-        elif self._writer.state.open_approvals:
-            await self._finish(Outcome.NEEDS_APPROVAL)
-        else:
-            await self._answer(await self._services.answerer.of_plan(self._writer.state, plan, tools, call))
+        state = self._writer.state
+        corrector = self._corrector(self._situation(tools, call))
+        chosen: tuple[Corrected, ...] | None = None
+        while chosen is None:
+            # A runner of its own for each pass: reads of one pass are shared, and a retry wants another result.
+            services = self._services.steps
+            runner = StepRunner(services, self._writer, tools, self._limits, call, self._max_parallel_steps)
+            await corrector.ask_second_sources(plan, runner.run)
+            await run_steps(plan, state.steps, runner.run, runner.skip)
+            chosen = await corrector.correct(plan)
+        if chosen:
+            await self._react(corrector, chosen, tools, call)
+        elif not await self._end.still_waits() and not state.plan_is_left:
+            # Where the plan is left, a person has set a step aside, and a thought comes next.
+            await self._answer(plan, tools, call)
 
-    async def _answer(self, answer: Answer | Fault) -> None:
-        if isinstance(answer, Fault):
-            await self._finish(Outcome.FAILED, fault=answer)
+    async def _react(
+        self, corrector: Corrector, chosen: Sequence[Corrected], tools: KnownTools, call: CallContext
+    ) -> None:
+        """Do what several failures come to outside of the plan.
+
+        While a person is asked for leave, nobody else is asked and nothing is thought: the run rests, and what failed
+        is seen to when the plan goes on.
+        """
+        made = decisive(chosen)
+        reaction = made[0].edge.reaction
+        if reaction.waits_for_leave and self._writer.state.open_approvals:
+            await self._end.still_waits()
             return
-        doubtful = self._writer.state.doubtful_steps
-        if doubtful:
-            await self._finish(Outcome.NEEDS_HUMAN, fault=_all_doubtful(doubtful))
+        if reaction.thinks_again:
+            await self._writer.emit(*(each.event for each in made), *await self._pinned_anew(made, call))
+        else:
+            await self._end.after(made, tools)
+        corrector.report(made)
+
+    async def _pinned_anew(self, made: Sequence[Corrected], call: CallContext) -> list[EventBody]:
+        """Return the event that pins the run to the tools of now, where the plan was made for others."""
+        if not any(each.edge.kind is FaultClass.PLAN_OUTDATED for each in made):
+            return []
+        self._services.directory.forget()
+        now = (await self._services.directory.tools(call)).catalogue_digest
+        is_same = now == self._writer.state.catalogue_digest
+        return [] if is_same else [RunResumed(reason="catalogue", catalogue_digest=now)]
+
+    async def _answer(self, answering: ThoughtPlan | Answer, tools: KnownTools, call: CallContext) -> None:
+        """Answer by a plan whose steps have run, or with what a planner answered; never by doubtful results alone."""
+        state, answerer = self._writer.state, self._services.answerer
+        if state.doubtful_steps:
+            await self._end.all_doubtful(state.doubtful_steps)
             return
-        await self._writer.emit(answer)
-        await self._finish(Outcome.ANSWERED)
+        if isinstance(answering, Answer):
+            answer = await answerer.of_planner(state, answering, tools, call)
+        else:
+            answer = await answerer.of_plan(state, answering, tools, call)
+        if isinstance(answer, Unanswered):
+            await self._end.finish(Outcome.FAILED, fault=answer.fault, spent=answer.usage)
+        else:
+            await self._end.answered(answer)
 
     async def _request(self, tools: KnownTools, call: CallContext) -> ThinkRequest:
         state = self._writer.state
         task = state.task
         memory = self._services.memory
+        withheld = state.corrections.withheld_tools()
         return ThinkRequest(
             run_id=state.run_id,
             iteration=state.iteration + 1,
@@ -171,112 +214,46 @@ class RunDriver:
             permissions=task.permissions or Permissions(),
             priority=task.priority,
             catalogue_digest=state.catalogue_digest,
-            availability=tools.unavailable(),
+            availability=_without(tools.unavailable(), withheld),
             completed=state.completed(),
             inputs=state.inputs,
             output_schema=task.output_schema,
             seed=task.seed,
             tainted_context=state.is_tainted,
             memory=None if memory is None else await memory.recall(self._writer.tenant, state, call),
+            strict=state.corrections.thinks_strictly,
             step_count=state.usage.tool_calls,
+            notes=state.waits.notes,
             previous_thought_sha256="" if state.thought is None else thought_fingerprint(state.thought.outcome),
         )
 
-    async def _stop_failed(self, failed: list[StepRecord]) -> None:
-        faults = [record.fault or _plan_fault(f"Step {record.step_id} has no result.") for record in failed]
-        person = next((fault for fault in faults if fault.code in _FOR_A_PERSON), None)
-        limit = next((fault for fault in faults if fault.code in _LIMITS), None)
-        if person is not None:
-            await self._finish(Outcome.NEEDS_HUMAN, fault=person)
-        elif limit is not None:
-            value = float(getattr(self._limits, limit.field))
-            await self._writer.emit(LimitReached(limit=limit.field, value=value))
-            await self._finish(Outcome.LIMIT_REACHED, fault=limit)
-        else:
-            await self._finish(Outcome.FAILED, fault=faults[0])
-
-    async def _stop_at_limit(self, limit: str, value: float) -> None:
-        await self._writer.emit(LimitReached(limit=limit, value=value))
-        fault = Fault(
-            code=FaultCode.LIMIT_REACHED,
-            stage=FaultStage.LOOP,
-            message=f"The run reached its limit {limit} of {value:g}.",
-            field=limit,
-            suggestion=f"Raise limits.{limit} if the task needs more.",
-        )
-        await self._finish(Outcome.LIMIT_REACHED, fault=fault)
-
-    async def _stop_late(self, *, by_caller: bool) -> None:
-        if not by_caller:
-            await self._stop_at_limit("max_wall_time", self._limits.max_wall_time_seconds)
-            return
-        fault = Fault(code=FaultCode.DEADLINE_EXCEEDED, stage=FaultStage.LOOP, message="The caller's deadline passed.")
-        await self._finish(Outcome.FAILED, fault=fault)
-
-    async def _stop_cancelled(self) -> None:
-        # The one await that a cancellation may not cut off: the run's end has to be written.
-        fault = Fault(code=FaultCode.CANCELLED, stage=FaultStage.LOOP, message="The run was cancelled.")
-        await asyncio.shield(self._finish(Outcome.CANCELLED, fault=fault))
-
-    async def _stop_broken(self, error: TaoError, call: CallContext) -> None:
-        if error.code == "DEADLINE_EXCEEDED":
-            await self._stop_late(by_caller=call.deadline.is_expired)
-            return
-        if error.reason == "CATALOGUE_MISMATCH":
-            self._services.directory.forget()
-        await self._finish(Outcome.FAILED, fault=fault_of(error))
-
-    async def _finish(self, outcome: Outcome, *, fault: Fault | None = None) -> None:
-        state = self._writer.state
-        if state.is_at_rest:
-            return
-        seconds = state.seconds_used(self._services.clock.now())
-        await self._writer.emit(
-            RunFinished(outcome=outcome, fault=fault, usage=state.usage, duration_seconds=max(0.0, seconds))
+    def _situation(self, tools: KnownTools, call: CallContext) -> Situation:
+        return Situation(
+            run=self._writer.state,
+            tools=tools,
+            limits=self._limits,
+            deadline=call.deadline,
+            rules=self._services.corrections.rules,
         )
 
+    def _corrector(self, situation: Situation) -> Corrector:
+        return Corrector(self._services.corrections, self._writer, situation, self._services.clock)
 
-def fault_of(error: TaoError) -> Fault:
-    """Return the fault of a run that a service, or the log, did not serve."""
-    return Fault(
-        code=FaultCode.SERVICE_UNAVAILABLE,
-        stage=FaultStage.LOOP,
-        message=f"{error.reason}: {error.message}",
-        retriable=isinstance(error, BackendUnavailable) or error.retry_after_seconds is not None,
-        retry_after_seconds=error.retry_after_seconds,
+
+def _without(unavailable: Sequence[ToolAvailability], withheld: Sequence[str]) -> tuple[ToolAvailability, ...]:
+    """Return the tools that a thought cannot use, with those that failed earlier in the run."""
+    known = {entry.tool for entry in unavailable}
+    more = (ToolAvailability(tool=tool, available=False, reason=FAILED_IN_RUN) for tool in withheld)
+    return (*unavailable, *(entry for entry in more if entry.tool not in known))
+
+
+def _mismatch(error: TaoError, request: ThinkRequest, thought_id: str) -> ThinkResponse:
+    """Return the thought that was not made since the run's catalogue is not the planner's; it counts as one."""
+    fault = Fault(code=FaultCode.CATALOGUE_MISMATCH, stage=FaultStage.PLAN, message=error.message)
+    return ThinkResponse(
+        outcome=Refusal(reason=RefusalReason.PLAN_FAILED, message=error.message, faults=(fault,)),
+        thought_id=thought_id,
+        run_id=request.run_id,
+        iteration=request.iteration,
+        usage=Usage(iterations=1),
     )
-
-
-def _is_first_cause(record: StepRecord) -> bool:
-    """Return whether a step failed by itself; one that was skipped for another's failure says nothing new."""
-    fault = record.fault
-    return not record.has_succeeded and (fault is None or not fault.cause_step_id)
-
-
-def _fault_of_refusal(refusal: Refusal) -> Fault:
-    if refusal.faults:
-        return refusal.faults[0]
-    return Fault(
-        code=_CODE_OF_REFUSAL[refusal.reason],
-        stage=FaultStage.PLAN,
-        message=refusal.message,
-        actual=list(refusal.required_fields) if refusal.required_fields else ABSENT,
-    )
-
-
-def _person_needed(message: str) -> Fault:
-    return Fault(code=FaultCode.DECISION_BY_PERSON_NEEDED, stage=FaultStage.PLAN, message=message)
-
-
-def _all_doubtful(step_ids: tuple[str, ...]) -> Fault:
-    message = f"Every result that an answer could rest on has a low confidence: {', '.join(step_ids)}."
-    return Fault(
-        code=FaultCode.DECISION_BY_PERSON_NEEDED,
-        stage=FaultStage.LOOP,
-        message=message,
-        suggestion="Look at the results' stages and sources, and decide whether they will do.",
-    )
-
-
-def _plan_fault(message: str) -> Fault:
-    return Fault(code=FaultCode.INVALID_PLAN, stage=FaultStage.PLAN, message=message)

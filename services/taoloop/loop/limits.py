@@ -23,6 +23,7 @@ class RunLimits:
         max_result_bytes: Bytes of all tool responses together.
         max_equal_calls: How often one call may give the same result; then it is not made again. At least 2; the
             caller cannot set it.
+        max_items: Items of a list that a step runs for. At least 1; the caller cannot set it.
     """
 
     max_iterations: int
@@ -31,6 +32,7 @@ class RunLimits:
     max_calls_per_tool: int
     max_result_bytes: int
     max_equal_calls: int = 3
+    max_items: int = 20
 
     def within(self, wanted: Limits | None) -> RunLimits:
         """Return the limits of one run: the wanted ones where they are set, never above these."""
@@ -43,6 +45,7 @@ class RunLimits:
             max_calls_per_tool=_within(wanted.max_calls_per_tool, self.max_calls_per_tool),
             max_result_bytes=_within(wanted.max_result_bytes, self.max_result_bytes),
             max_equal_calls=self.max_equal_calls,
+            max_items=self.max_items,
         )
 
     def as_record(self) -> Limits:
@@ -66,4 +69,4 @@ class RunLimits:
 
 
 def _within(wanted: N | None, most: N) -> N:
-    return most if not wanted or wanted < 0 else min(wanted, most)
+    return most if not wanted else min(wanted, most)

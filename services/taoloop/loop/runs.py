@@ -4,44 +4,33 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Final
 
 from taoloop.core.calls import CallContext
 from taoloop.core.clock import Clock
-from taoloop.core.errors import (
-    DeadlineExceeded,
-    RunConflict,
-    UnknownRun,
-)
-from taoloop.core.faults import Fault, FaultCode, FaultStage
+from taoloop.core.errors import DeadlineExceeded, FieldViolation, InvalidRequest, RunConflict, UnknownRun
 from taoloop.core.ids import new_id
 from taoloop.core.logs import EventLog
 from taoloop.loop.acceptance import accept
-from taoloop.loop.decisions import decided, forwarded, require_open
 from taoloop.loop.host import RunHost
-from taoloop.loop.inputs import accept_input, find_repeat
+from taoloop.loop.hosting.open_run import OpenRun
 from taoloop.loop.limits import RunLimits
-from taoloop.loop.ports import ActionPort, NewRun, RunLog
+from taoloop.loop.ports import NewRun, RunLog, RunsWanted
+from taoloop.loop.runlog.watching import watch
+from taoloop.loop.runlog.writer import RunWriter
 from taoloop.loop.state import RunState
 from taoloop.plan.running import (
-    ApprovalOutcome,
     CancelRunRequest,
     ListRunsRequest,
     ListRunsResponse,
-    LoopServiceDecideApprovalRequest,
-    LoopServiceDecideApprovalResponse,
-    ProvideInputRequest,
-    ProvideInputResponse,
     RunEvent,
-    RunFinished,
-    RunResumed,
     RunSummary,
     SubmitResponse,
 )
 from taoloop.plan.task import Outcome, Task
 
-MAX_PAGE_SIZE: Final = 200
-DEFAULT_PAGE_SIZE: Final = 50
+MAX_REASON_CHARACTERS: Final = 4096
 
 _log = EventLog(__name__)
 
@@ -52,15 +41,14 @@ class Runs:
     Args:
         host: Drives runs.
         log: Holds the events of every run.
-        action: Keeps what persons decide.
         limits: The most that a run may have.
         clock: Tells the time.
     """
 
-    def __init__(self, host: RunHost, log: RunLog, action: ActionPort, limits: RunLimits, clock: Clock) -> None:
+    def __init__(self, host: RunHost, log: RunLog, limits: RunLimits, clock: Clock) -> None:
         self._host = host
         self._log = log
-        self._action = action
+        self._admission = host.admission
         self._limits = limits
         self._clock = clock
 
@@ -84,18 +72,22 @@ class Runs:
             DeadlineExceeded: The caller's time is up.
         """
         state, is_new = await self._enter(task, digest, call)
-        if not is_new:
-            async for event in self.watch(state.run_id, 1, call):
-                yield event
-            return
         writer = self._host.writer(state, call.tenant)
         events = writer.listen()
         try:
-            opened = await self._host.start(writer, call)
-            while (written := await events.get()) is not None:
+            opened = await self._start(writer, call, is_bound=True) if is_new else None
+            while opened is not None and (written := await events.get()) is not None:
                 yield written
         finally:
-            await self._host.leave(state.run_id)
+            await self._host.leave(writer, call.deadline)
+        if opened is None:
+            async for event in self.watch(state.run_id, 1, call):
+                yield event
+            return
+        if isinstance(opened.failure, RunConflict):  # another host drives it on
+            async for event in self.watch(state.run_id, state.last_sequence + 1, call):
+                yield event
+            return
         if opened.failure is not None:
             raise opened.failure
         if call.deadline.is_expired:
@@ -104,30 +96,19 @@ class Runs:
     async def submit(self, task: Task | None, digest: str, call: CallContext) -> SubmitResponse:
         """Start a run that goes on without the caller, or name the one with the same request id."""
         state, is_new = await self._enter(task, digest, call)
+        opened: OpenRun | None = None
         if is_new:
-            await self._host.start(self._host.writer(state, call.tenant), self._host.detached(call))
-        return SubmitResponse(run_id=state.run_id, attached=not is_new)
+            # A caller whose connection breaks just now asks again under the same id, and must find its run.
+            opened = await asyncio.shield(self._start(self._host.writer(state, call.tenant), call, is_bound=False))
+        return SubmitResponse(run_id=state.run_id, attached=opened is None)
 
-    async def watch(self, run_id: str, from_sequence: int, call: CallContext) -> AsyncGenerator[RunEvent]:
-        """Yield a run's events from a sequence number on until the run has ended or rests.
-
-        Raises:
-            UnknownRun: No such run for this tenant.
-            DeadlineExceeded: The caller's time is up before the run's.
-        """
-        written = await self._log.read(call.tenant, run_id, 1, call.deadline)
-        last = max(from_sequence, 1) - 1
-        for event in written:
-            if event.sequence > last:
-                last = event.sequence
+    async def watch(
+        self, run_id: str, from_sequence: int, call: CallContext, *, through_waits: bool = False
+    ) -> AsyncGenerator[RunEvent]:
+        """Yield a run's events from a sequence number on until the run has ended, or rests; see `watching.watch`."""
+        async with aclosing(watch(self._log, run_id, from_sequence, call, through_waits=through_waits)) as events:
+            async for event in events:
                 yield event
-        if isinstance(written[-1].body, RunFinished):
-            return
-        async for event in self._log.follow(call.tenant, run_id, last + 1, call.deadline):
-            yield event
-            if isinstance(event.body, RunFinished):
-                return
-        raise DeadlineExceeded(f"The caller's deadline passed while run {run_id} went on.")
 
     async def get(self, run_id: str, call: CallContext) -> RunSummary:
         """Return where a run stands."""
@@ -135,99 +116,34 @@ class Runs:
 
     async def list(self, request: ListRunsRequest, call: CallContext) -> ListRunsResponse:
         """Return one page of the tenant's runs, newest first."""
-        size = min(request.page_size or DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
-        run_ids = await self._log.list_runs(call.tenant, size, request.page_token, call.deadline)
-        runs = [await self._summary(run_id, call) for run_id in run_ids]
-        wanted = tuple(run for run in runs if run and (request.outcome is None or run.outcome is request.outcome))
-        return ListRunsResponse(runs=wanted, next_page_token=run_ids[-1] if len(run_ids) == size else "")
-
-    async def _summary(self, run_id: str, call: CallContext) -> RunSummary | None:
-        """Return where a listed run stands; None between its entry and its first event, and past its retention."""
-        try:
-            return await self.get(run_id, call)
-        except UnknownRun:
-            return None
-
-    async def provide_input(self, request: ProvideInputRequest, call: CallContext) -> ProvideInputResponse:
-        """Take the answer to a run's question; the run goes on without the caller.
-
-        Raises:
-            UnknownRun: No such run for this tenant.
-            NotWaiting: The run waits for no such answer.
-            InvalidRequest: The values do not fit what was asked for.
-            RunConflict: Another answer came at the same time.
-        """
-        state = await self._read(request.run_id, call)
-        repeated = find_repeat(state, request)
-        if repeated is not None:
-            return ProvideInputResponse(run_id=state.run_id, next_sequence=repeated)
-        given = accept_input(state, request)
-        sequence = state.last_sequence + 1
-        writer = self._host.writer(state, call.tenant)
-        await writer.emit(RunResumed(reason="input", input=given))
-        await self._host.go_on(writer, call)
-        return ProvideInputResponse(run_id=state.run_id, next_sequence=sequence)
-
-    async def decide_approval(
-        self, request: LoopServiceDecideApprovalRequest, call: CallContext
-    ) -> LoopServiceDecideApprovalResponse:
-        """Take a decision about a step; the run goes on without the caller, and others of its questions stay open.
-
-        A run that is being driven is waited for. The executor keeps the decision: its word holds, whoever says
-        something else later.
-
-        Raises:
-            UnknownRun: No such run for this tenant.
-            NotWaiting: The run waits for no such approval.
-            DeadlineExceeded: The run did not come to rest in time.
-        """
-        while True:
-            state = await self._at_rest(request.run_id, call)
-            earlier = next((known for known in state.decisions if known.approval_id == request.approval_id), None)
-            if earlier is not None:
-                return decided(state.run_id, state.last_sequence + 1, earlier)
-            require_open(state, request.approval_id)
-            reply = await self._action.decide_approval(forwarded(request), call)
-            outcome = ApprovalOutcome(
-                approval_id=request.approval_id, decision=reply.decision, decided_by=request.decided_by
-            )
-            sequence = state.last_sequence + 1
-            writer = self._host.writer(state, call.tenant)
-            try:
-                await writer.emit(RunResumed(reason="approval", approval=outcome))
-            except RunConflict:  # another decision was faster; the run goes on, and this one has its turn later
-                continue
-            await self._host.go_on(writer, call)
-            return decided(state.run_id, sequence, outcome)
-
-    async def _at_rest(self, run_id: str, call: CallContext) -> RunState:
-        """Return a run once nobody works on it any more."""
-        while True:
-            opened = self._host.find(run_id, call.tenant)
-            if opened is not None:
-                await asyncio.wait([opened.work], timeout=call.deadline.remaining_seconds())
-            state = await self._read(run_id, call)
-            if state.is_at_rest and self._host.find(run_id, call.tenant) is None:
-                return state
-            async for _ in self.watch(run_id, state.last_sequence + 1, call):
-                pass
+        wanted = RunsWanted.on_page(request.page_size, request.page_token, request.outcome)
+        page = await self._log.list_runs(call.tenant, wanted, call.deadline)
+        return ListRunsResponse(runs=page.runs, next_page_token=page.next_page_token)
 
     async def cancel(self, request: CancelRunRequest, call: CallContext) -> Outcome:
-        """End a run and return how it ended; ending an ended run changes nothing."""
+        """End a run and return how it ended; ending an ended run changes nothing.
+
+        Raises:
+            UnknownRun: No such run for this tenant.
+            InvalidRequest: The reason is too long.
+        """
+        reason = request.reason
+        if len(reason) > MAX_REASON_CHARACTERS:
+            said = f"must have at most {MAX_REASON_CHARACTERS} characters, not {len(reason)}"
+            raise InvalidRequest("The reason is too long.", violations=[FieldViolation("reason", said)])
         opened = self._host.find(request.run_id, call.tenant)
         if opened is not None:
-            opened.work.cancel()
+            opened.work.cancel(reason)
             await asyncio.wait([opened.work])
-        state = await self._read(request.run_id, call)
-        if state.finished is None or state.finished.outcome in {Outcome.NEEDS_INPUT, Outcome.NEEDS_APPROVAL}:
-            # Nobody here drives it: the word in the log is enough, whoever does drive it meets a conflict and stops.
-            fault = Fault(
-                code=FaultCode.CANCELLED, stage=FaultStage.LOOP, message=request.reason or "The run was cancelled."
-            )
-            await self._host.writer(state, call.tenant).emit(
-                RunFinished(outcome=Outcome.CANCELLED, fault=fault, usage=state.usage)
-            )
-        await self._host.withdraw(state, call.tenant)
+        while True:
+            state = await self._read(request.run_id, call)
+            if state.has_ended:
+                break
+            try:
+                # Whoever drives it on another host loses its lease by this, and stops what it is about.
+                await self._host.cancel(self._host.writer(state, call.tenant), reason)
+            except RunConflict:  # its host wrote meanwhile
+                continue
         ended = state.finished.outcome if state.finished is not None else None
         return ended or Outcome.CANCELLED
 
@@ -235,17 +151,27 @@ class Runs:
         """Accept a task and enter it in the log; return the run and whether it is new."""
         accepted = accept(task, self._limits, self._clock, new_id(self._clock))
         self._host.require_room()
+        took_place = await self._admit(accepted.request_id, call)
+        try:
+            known, is_new = await self._known(accepted.request_id, digest, call)
+        except BaseException:
+            await self._release(accepted.request_id, call, took_place=took_place)
+            raise
+        await self._release(accepted.request_id, call, took_place=took_place and not is_new)
+        return RunState(known, task=accepted), is_new
+
+    async def _known(self, request_id: str, digest: str, call: CallContext) -> tuple[str, bool]:
+        """Enter a request in the log; return the id of its run and whether the run has yet to begin."""
         run_id = new_id(self._clock)
         new = NewRun(
             tenant=call.tenant,
             run_id=run_id,
-            request_id=accepted.request_id,
+            request_id=request_id,
             task_digest=digest,
             created_at=self._clock.now(),
         )
         known = await self._log.create(new, call.deadline)
-        is_new = known == run_id or not await self._has_begun(known, call)
-        return RunState(known, task=accepted), is_new
+        return known, known == run_id or not await self._has_begun(known, call)
 
     async def _has_begun(self, run_id: str, call: CallContext) -> bool:
         """Return whether a run has events; one whose host died before the first is begun by who asks again."""
@@ -254,6 +180,23 @@ class Runs:
         except UnknownRun:
             return False
         return True
+
+    async def _start(self, writer: RunWriter, call: CallContext, *, is_bound: bool) -> OpenRun | None:
+        """Begin a run; return None where the same request, sent twice at the same time, has just begun it."""
+        try:
+            return await self._host.start(writer, call, is_bound=is_bound)
+        except RunConflict:  # the place among the tenant's open runs is that run's
+            return None
+        except BaseException:
+            await self._release(writer.state.task.request_id, call, took_place=True)
+            raise
+
+    async def _admit(self, request_id: str, call: CallContext) -> bool:
+        return self._admission is not None and await self._admission.admit(call.tenant, request_id, call.deadline)
+
+    async def _release(self, request_id: str, call: CallContext, *, took_place: bool) -> None:
+        if took_place and self._admission is not None:
+            await asyncio.shield(self._admission.release(call.tenant, request_id))
 
     async def _read(self, run_id: str, call: CallContext) -> RunState:
         return RunState.from_events(run_id, await self._log.read(call.tenant, run_id, 1, call.deadline))

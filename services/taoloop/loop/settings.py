@@ -5,7 +5,12 @@ from __future__ import annotations
 from pydantic import Field
 
 from taoloop.core.settings import GrpcSettings, RedisSettings, Seconds, ServiceSettings, TelemetrySettings
+from taoloop.loop.answering.settings import AnswerSettings
+from taoloop.loop.correction.settings import CorrectionSettings
 from taoloop.loop.limits import RunLimits
+from taoloop.loop.memory.settings import MemorySettings
+from taoloop.loop.people.settings import PeopleSettings
+from taoloop.loop.runlog.settings import RunSettings
 
 
 class LoopSettings(ServiceSettings):
@@ -33,15 +38,35 @@ class LoopSettings(ServiceSettings):
         le=100,
         description="How often one call of a run may give the same result; then it is not made again.",
     )
-    max_parallel_steps: int = Field(default=8, ge=1, le=256, description="Most steps of one run at the same time.")
+    max_items: int = Field(
+        default=20, ge=1, le=1000, description="Most items of a list that a step of a plan runs for, one call each."
+    )
+    max_parallel_steps: int = Field(
+        default=8, ge=1, le=256, description="Most calls of one run at the same time; a job that is waited for is none."
+    )
     max_open_runs: int = Field(default=1000, ge=1, description="Most runs that one host drives at the same time.")
+    max_tenant_runs: int = Field(
+        default=0,
+        ge=0,
+        description="Most runs of one tenant that all hosts together drive at the same time; 0 sets no bound. "
+        "The same on all hosts.",
+    )
     tools_max_age_seconds: Seconds = Field(
         default=5.0, description="How old the list of tools and their availability may become."
     )
     run_log_timeout_seconds: Seconds = Field(default=15.0, description="How long one write to the run log may take.")
     run_retention_seconds: float = Field(
-        default=86_400.0, ge=60.0, description="How long a run is kept after its last event, in seconds."
+        default=86_400.0, ge=60.0, description="How long a run is kept after it has ended."
     )
+    people: PeopleSettings = Field(
+        default_factory=PeopleSettings, description="What becomes of questions that nobody answers."
+    )
+    runs: RunSettings = Field(default_factory=RunSettings, description="How runs are kept, and who looks after them.")
+    correction: CorrectionSettings = Field(
+        default_factory=CorrectionSettings, description="What is done about failures."
+    )
+    answer: AnswerSettings = Field(default_factory=AnswerSettings, description="How answers are worded.")
+    memory: MemorySettings = Field(default_factory=MemorySettings, description="What is remembered between runs.")
     grpc: GrpcSettings = Field(default_factory=GrpcSettings, description="Channels and servers.")
     redis: RedisSettings = Field(default_factory=RedisSettings, description="Where the run log is.")
 
@@ -54,4 +79,5 @@ class LoopSettings(ServiceSettings):
             max_calls_per_tool=self.max_calls_per_tool,
             max_result_bytes=self.max_result_bytes,
             max_equal_calls=self.max_equal_calls,
+            max_items=self.max_items,
         )

@@ -10,11 +10,11 @@ from typing import Final
 from taoloop.core.calls import CallContext
 from taoloop.core.clock import Clock
 from taoloop.core.exact_json import JsonValue
-from taoloop.loop.answering.facts import AnswerTemplates
 from taoloop.loop.ports import ActionPort
 from taoloop.plan.acting import ToolSummary
 from taoloop.plan.task import ToolAvailability
 from taoloop.tools.schemas import CompiledSchema
+from taoloop.tools.signature import Effect
 
 _NO_ARGUMENTS: Final[dict[str, JsonValue]] = {"type": "object", "additionalProperties": False}
 
@@ -40,14 +40,6 @@ class KnownTools:
         listed = (tool.availability for tool in self.by_name.values())
         return tuple(entry for entry in listed if entry is not None and not entry.available)
 
-    def templates(self) -> Mapping[str, AnswerTemplates]:
-        """Return the answer templates by tool name."""
-        return {
-            name: AnswerTemplates({str(tag): str(text) for tag, text in tool.answer.items()})
-            for name, tool in self.by_name.items()
-            if isinstance(tool.answer, dict) and tool.answer
-        }
-
 
 class ToolDirectory:
     """Reads the executor's list when the one at hand is older than `max_age_seconds`."""
@@ -72,6 +64,11 @@ class ToolDirectory:
                 self._known = KnownTools(listing.catalogue_digest, {tool.name: tool for tool in listing.tools})
                 self._read_at = self._clock.monotonic()
             return self._known
+
+    def is_read(self, tool: str) -> bool:
+        """Tell whether a tool is known to change nothing, by the list at hand."""
+        known = self._known.by_name.get(tool) if self._known is not None else None
+        return known is not None and known.effect is Effect.READ
 
     def forget(self) -> None:
         """Read the list anew next time: it was found to be out of date."""

@@ -145,7 +145,12 @@ def _judge_data(judgement: Judgement, trail: Trail, data: JsonValue, scope: Rule
         trail.count_soft(delay.credit, 1)
     _listen(judgement, trail, scope.values["body"])
     expectations = Expectations(
-        expect=request.expect, known=checks.known, schemas=judgement.schemas, refused=judgement.refused
+        expect=request.expect,
+        snapshot=request.state_snapshot,
+        arguments=request.arguments,
+        known=checks.known,
+        schemas=judgement.schemas,
+        refused=judgement.refused,
     )
     consistency = check_consistency(data, expectations)
     trail.consistency = consistency.consistency

@@ -45,6 +45,16 @@ class ServedBy(StrEnum):
     """The recorded result of the same call, made before."""
 
 
+class JobCare(StrEnum):
+    """What becomes of a job that is asked about."""
+
+    KEEP = "keep"
+    """It goes on when its caller goes away: another one asks for it, or cancels it."""
+    CANCEL = "cancel"
+    """It is cancelled instead of being asked about, where its contract says how. The reply is PENDING: whether it has
+    stopped is not waited for."""
+
+
 class BreakerState(StrEnum):
     """Where a breaker stands."""
 
@@ -89,6 +99,11 @@ class ExecuteRequest:
     """Upper bound for the call; the smaller of this, the contract's and the deadline counts."""
     tainted_context: bool = False
     """Whether untrusted text could have shaped the plan."""
+    tainted_by: tuple[str, ...] = ()
+    """Where that text came from, for a person: ids of steps; empty where the run began with it."""
+    job_care: JobCare | None = None
+    """What becomes of the job of the handle; unset cancels it, where its contract says how, when the caller goes away
+    before its deadline."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,6 +185,8 @@ class ActionResult:
     sanitised: tuple[str, ...] = ()
     """Pointers of the arguments that were sent otherwise than they came, since their text was unsafe where the tool
     shows it. The hash is that of the arguments as they came."""
+    approval_reason: str = ""
+    """Why leave is needed, for the person who decides; empty when it is not."""
 
 
 @quickly_made

@@ -1,4 +1,4 @@
-"""Several calls at once: ids of our own, results that go to their own call, and the guard against repeats."""
+"""Several calls at once: ids of our own, and results that go to their own call."""
 
 from __future__ import annotations
 
@@ -94,36 +94,6 @@ def pair_results(pending: Sequence[ToolCall], results: Sequence[CallResult]) -> 
         else:
             faults.append(_ambiguous(result, tuple(fitting)))
     return Pairing(paired, tuple(faults))
-
-
-class LoopGuard:
-    """Counts calls that repeat with the same result: the same tool, canonical arguments and result make a loop.
-
-    A poll whose result changes starts to count anew. The state is small: one digest and one count per call key.
-    """
-
-    def __init__(self, threshold: int = 3) -> None:
-        """Make a guard that trips at the `threshold`-th equal call, at least 2."""
-        if threshold < 2:
-            raise ValueError("a loop has at least two equal calls")
-        self.threshold = threshold
-        self._last: dict[str, tuple[str, int]] = {}
-
-    def record(self, tool: str, arguments: JsonValue, result: JsonValue) -> bool:
-        """Note a call and its result; return whether it is the `threshold`-th equal one, or a later one.
-
-        Raises:
-            JsonEncodeError: The arguments or the result have no JSON form.
-        """
-        key, seen = call_key(tool, arguments), digest(result)
-        last, count = self._last.get(key, ("", 0))
-        count = count + 1 if last == seen else 1
-        self._last[key] = (seen, count)
-        return count >= self.threshold
-
-    def __repr__(self) -> str:
-        worst = max((count for _, count in self._last.values()), default=0)
-        return f"LoopGuard(threshold={self.threshold}, calls={len(self._last)}, most_repeats={worst})"
 
 
 def _ambiguous(result: CallResult, candidates: tuple[str, ...]) -> Fault:

@@ -8,9 +8,10 @@ from typing import Final
 from taoloop.core import pointers
 from taoloop.core.faults import Fault
 from taoloop.plan.check_context import CheckContext, PlanLimits, PlanVerdict, estimate_tokens
+from taoloop.plan.flow.fan_out import with_first_items
 from taoloop.plan.graph import topological_order
 from taoloop.plan.model import ThoughtPlan
-from taoloop.plan.rules import bindings, schemas, sources, structure, tools, trust
+from taoloop.plan.rules import bindings, conditions, fan_out, schemas, snapshot, sources, structure, tools, trust
 
 __all__ = ["RULES", "CheckContext", "PlanLimits", "PlanVerdict", "check_plan", "estimate_tokens"]
 
@@ -48,18 +49,22 @@ RULES: Final[tuple[Rule, ...]] = (
     structure.dependencies_have_no_cycle,
     bindings.input_sources_are_known,
     bindings.input_sources_are_obeyed,
-    structure.features_are_served,
+    conditions.conditions_compile,
+    fan_out.fan_out_has_a_list,
+    fan_out.items_are_of_a_list,
     schemas.schemas_compile,
     schemas.expectations_are_well_formed,
     tools.projections_exist,
-    schemas.snapshot_is_an_object,
+    snapshot.snapshot_is_an_object,
+    snapshot.snapshot_uses_are_true,
 )
 """Every rule, each with one sentence of its own; the order settles ties between faults at one place."""
 
 
 def check_plan(plan: ThoughtPlan, context: CheckContext) -> PlanVerdict:
     """Apply every rule and return all faults, in the order of the plan's fields; nothing is fetched or called."""
-    faults = [fault for rule in RULES for fault in rule(plan, context)]
+    pointed = with_first_items(plan)
+    faults = [fault for rule in RULES for fault in rule(pointed, context)]
     if faults:
         return PlanVerdict(tuple(sorted(faults, key=lambda fault: _place(fault.field))), ())
     return PlanVerdict((), topological_order(structure.dependencies_of(plan)))

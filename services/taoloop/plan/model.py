@@ -121,15 +121,18 @@ class PlanStep:
     expect: Json = ABSENT
     """Object from pointer to list of values: what the planner expects of the result."""
     when: Json = ABSENT
-    """JsonLogic over the earlier steps' data; the step runs when it is true. Absent runs always."""
+    """JsonLogic over the earlier steps' data (`steps.<id>.<path>`), the session's state (`state.<path>`) and the
+    caller's answers (`inputs.<id>.<path>`); the step runs when it is true. Absent runs always."""
     for_each: ForEach | None = None
-    """Runs the step once per item of an earlier step's list."""
+    """Runs the step once per item of an earlier step's list; its result is the list of the items' results."""
     optional: bool = False
     """Whether the plan goes on when this step fails."""
     timeout_seconds: float | None = None
     """Upper bound for the step; unset takes the contract's."""
     projection: str = ""
     """Name of one of the contract's projections: the goal that the result is shown for; empty shows all it may."""
+    uses_snapshot: tuple[str, ...] = ()
+    """Names of entries of the plan's state snapshot that the step's arguments must carry; observation verifies it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +142,7 @@ class ForEach:
     items: StepOutput | None = None
     """The list."""
     max_items: int = 0
-    """Upper bound of items; more is a fault."""
+    """Upper bound of items; more is a fault before any call. 0 takes the service's own bound, which holds besides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +152,16 @@ class Binding:
     pointer: str
     """Pointer of the parameter in the tool's arguments."""
     source: (
-        QuerySpan | StatePath | StepOutput | ContractValue | InputValue | RequestClock | Template | Generated | None
+        QuerySpan
+        | StatePath
+        | StepOutput
+        | ContractValue
+        | InputValue
+        | RequestClock
+        | Template
+        | Generated
+        | ItemValue
+        | None
     ) = None
     """The source."""
     convert: Convert | None = None
@@ -202,6 +214,14 @@ class ContractValue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ItemValue:
+    """A place in the item of `for_each` that a call is for."""
+
+    pointer: str
+    """Pointer into the item; empty for all of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InputValue:
     """A place in a provided input."""
 
@@ -228,7 +248,7 @@ class Template:
 class TemplatePart:
     """One part of a template."""
 
-    source: Literal | QuerySpan | StatePath | StepOutput | InputValue | None = None
+    source: Literal | QuerySpan | StatePath | StepOutput | InputValue | ItemValue | None = None
     """The source."""
 
 

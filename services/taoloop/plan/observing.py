@@ -75,8 +75,8 @@ class ObserveRequest:
     projection: str = ""
     """Name of one of the contract's projections: the goal that the result is shown for; empty shows all it may."""
     state_snapshot: Json = ABSENT
-    """Object: what the thought holds to be true of the session. A value of it that a step was to use and did not is a
-    broken consistency; absent checks nothing."""
+    """Object: the entries of the plan's state snapshot that the step names in `uses_snapshot`. One that the arguments
+    do not carry is a broken consistency; absent checks nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

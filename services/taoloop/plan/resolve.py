@@ -60,6 +60,7 @@ class ResolveContext:
         inputs: Answers of the caller.
         conversion: Reference time, time zone, locale and week start for words.
         tainted_context: Whether untrusted text could have shaped the plan; generated text is then untrusted.
+        mend: Corrects arguments by their schema before they are checked; None leaves them as they are.
     """
 
     parameters: CompiledSchema
@@ -69,6 +70,7 @@ class ResolveContext:
     inputs: Sequence[ProvidedInput] = ()
     conversion: ConversionContext = field(default_factory=ConversionContext)
     tainted_context: bool = False
+    mend: Callable[[dict[str, JsonValue], object], dict[str, JsonValue]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,8 @@ def resolve_step(step: PlanStep, context: ResolveContext) -> Resolution | tuple[
     if faults:
         return tuple(faults)
     arguments, faults = _assembled(values, context.parameters)
+    if context.mend is not None:
+        arguments = context.mend(arguments, context.parameters.schema)
     faults += _violations(arguments, context.parameters) if not faults else []
     return tuple(faults) if faults else Resolution(arguments, tuple(provenance))
 

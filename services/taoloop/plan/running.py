@@ -58,6 +58,9 @@ class WatchRequest:
     """The run."""
     from_sequence: int = 0
     """First sequence number wanted; 0 and 1 both start at the beginning."""
+    through_waits: bool = False
+    """Whether the stream goes on while the run waits for people, so that it shows warnings and decisions too, and ends
+    with the run alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +104,7 @@ class ListRunsResponse:
     """One page of runs."""
 
     runs: tuple[RunSummary, ...] = ()
-    """The runs, newest first."""
+    """The runs, newest first; of one that goes on, usage and `updated_at` are those of its start or its last rest."""
     next_page_token: str = ""
     """Where the next page starts; empty on the last."""
 
@@ -232,6 +235,8 @@ class RunStarted:
     """Digest of the catalogue that it is pinned to."""
     traceparent: str = ""
     """W3C `traceparent` of the trace in which it began; the traces of later hosts and of answers link to it."""
+    deadline: datetime | None = None
+    """Until when its caller waits, for a run that its caller's deadline bounds; absent for one that was submitted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,6 +265,8 @@ class StepStarted:
     """The planned step of which this is one item; empty for a step that does not fan out."""
     item: int = 0
     """Number of the item in its list, from 0."""
+    same_as: str = ""
+    """The step that made the same call, whose result serves this one too; empty when this step calls by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,13 +298,32 @@ class ResultObserved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ItemsGathered:
+    """The results of a step that ran once per item were put together.
+
+    The step's result is the list of the items' results, in the order of the items. Where items failed, the step failed,
+    unless it is optional and some succeeded: then it is the list of those.
+    """
+
+    step_id: str
+    """The planned step."""
+    tool: str
+    """The tool's name."""
+    items: int = 0
+    """How many items the list had."""
+    failed: tuple[str, ...] = ()
+    """Ids of the items' steps that brought no result."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectionMade:
     """A failure was reacted to."""
 
     fault: Fault | None = None
     """The failure."""
     reaction: str
-    """What is done: retry, fix_input, replan, reprompt, cross_check, fallback, ask, approve or hand_over."""
+    """What is done: retry, fix_input, fallback, cross_check, prefer, reprompt, replan, approve, ask, hand_over, fail or
+    leave_out."""
     is_transient: bool = False
     """Whether the failure is expected to pass by itself."""
     is_told_to_user: bool = False
@@ -316,6 +342,8 @@ class CorrectionMade:
     """What the user is told, in the user's language; empty when nothing."""
     attempt: int = 0
     """Number of the reaction to this failure, from 1."""
+    fault_class: str = ""
+    """The kind of failure, for example TOOL_TIMEOUT."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -326,6 +354,12 @@ class WaitingBegan:
     """queue, job, backend or person."""
     until: datetime | None = None
     """When it gives up."""
+    step_id: str = ""
+    """The step that waits; empty when it is the whole run."""
+    tool: str = ""
+    """Its tool."""
+    job_handle: Json = ABSENT
+    """Handle of the job that is waited for, by which another host goes on waiting; absent when it is no job."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -426,13 +460,15 @@ class RunResumed:
     """The run went on."""
 
     reason: str
-    """input, approval, handover or take_over."""
+    """input, approval, handover, take_over (its host was gone) or catalogue (its catalogue was replaced)."""
     input: ProvidedInput | None = None
     """The input that was given, when that is the reason."""
     approval: ApprovalOutcome | None = None
     """The approval that was decided, when that is the reason."""
     handover: HandoverOutcome | None = None
     """The handover that was decided, when that is the reason."""
+    catalogue_digest: str = ""
+    """Digest of the catalogue that it is pinned to from now on, when that is the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -445,6 +481,8 @@ class ApprovalOutcome:
     """What holds."""
     decided_by: str = ""
     """Who decided."""
+    is_asked_again: bool = False
+    """Whether the run thinks again after it lapsed, so that the call is asked about anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -478,5 +516,6 @@ EventBody: TypeAlias = (
     | StepSkipped
     | ApprovalExpiring
     | HandoverRequired
+    | ItemsGathered
 )
 """What can happen in a run."""

@@ -151,7 +151,7 @@ class ToolAvailability:
     available: bool
     """False while the tool must not be planned with."""
     reason: str = ""
-    """Why it is not available: breaker_open, switched_off."""
+    """Why it is not available: breaker_open, switched_off, or failed_in_run."""
     retry_at: datetime | None = None
     """When it is worth another try; only when not available."""
 
@@ -193,7 +193,7 @@ class Task:
     attaches to the run; with another task it is REQUEST_ID_REUSED. Empty: the service draws one, and a repeat is a new
     run."""
     session_id: str = ""
-    """The conversation that the task belongs to; empty for none."""
+    """The conversation that the task belongs to, at most 128 characters; empty for none."""
     turns: tuple[Turn, ...] = ()
     """The conversation, oldest first; the last turn must be the user's."""
     state: Json = ABSENT
@@ -218,4 +218,8 @@ class Task:
     """The line of business that the task belongs to, 1 to 64 characters of a-z, 0-9, `_` and `-`; what is remembered of
     one line is never read by another. Empty takes `default`."""
     user_id: str = ""
-    """Whose preferences are remembered across sessions, as the tenant names its users; empty remembers none."""
+    """Whose preferences are remembered across sessions, as the tenant names its users, at most 128 characters; empty
+    remembers none."""
+    tainted_context: bool = False
+    """Whether other people's text stands in the turns or the state, for example in an earlier answer about a web page:
+    the run is tainted from its start."""

@@ -72,6 +72,8 @@ class ThinkRequest:
     """Whether the thought before was malformed: a language model is held to a stricter form."""
     step_count: int = 0
     """Calls of tools that the run has made; prompts say so, and beyond a bound the planner answers from what it has."""
+    notes: tuple[str, ...] = ()
+    """What persons said who let the run go on after it was handed over to them, oldest first; no source of values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +132,8 @@ class CompletedStep:
     """Whose words the result holds."""
     fault: Fault | None = None
     """Why it failed; unset when it succeeded."""
+    is_gathered: bool = False
+    """Whether the step ran once per item: its result is the list of their results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +187,8 @@ class Answer:
     """Who worded it."""
     replaced: Fault | None = None
     """Why a text was replaced by the facts; None when it was not."""
+    usage: Usage | None = None
+    """What the language model that worded it consumed, or one whose text was replaced; None when none was asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,11 +196,11 @@ class Grounding:
     """What supports one value of an answer."""
 
     text: str
-    """The value as it stands in the text."""
+    """The value as it stands in the text; empty where a planner names a result as a whole."""
     step_id: str
     """The step that it comes from."""
     pointer: str
-    """Pointer into that step's data."""
+    """Pointer into that step's data; empty for all of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

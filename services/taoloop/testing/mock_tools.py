@@ -52,6 +52,21 @@ PROFILES: Final[Mapping[str, FaultProfile]] = {
 """The profiles that have a name: `ok` always answers well; `flaky` does in 70 % of the calls."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptedReply:
+    """What one tool answers in place of its samples.
+
+    Attributes:
+        status: The HTTP status.
+        body: The JSON body.
+        is_hanging: Whether nothing is ever answered; the connection stays open until the caller leaves.
+    """
+
+    status: int = 200
+    body: JsonValue = None
+    is_hanging: bool = False
+
+
 class _Play(StrEnum):
     WELL = "well"
     GATEWAY_TIMEOUT = "gateway_timeout"
@@ -116,6 +131,14 @@ class MockTools:
         self._runner: web.AppRunner | None = None
         self.calls: Counter[str] = Counter()
         self.requests: deque[ReceivedRequest] = deque(maxlen=REMEMBERED_REQUESTS)
+        self._scripts: dict[str, ScriptedReply] = {}
+
+    def script(self, tool: str, reply: ScriptedReply | None) -> None:
+        """Have every call of one tool answered like this from now on; None plays its samples again."""
+        if reply is None:
+            self._scripts.pop(tool, None)
+        else:
+            self._scripts[tool] = reply
 
     @property
     def base_url(self) -> str:
@@ -186,6 +209,11 @@ class MockTools:
         self.calls[tool] += 1
         if self._profile.latency_seconds:
             await asyncio.sleep(self._profile.latency_seconds)
+        scripted = self._scripts.get(tool)
+        if scripted is not None:
+            if scripted.is_hanging:
+                await asyncio.Event().wait()  # ends with the server
+            return _answer(scripted.status, scripted.body)
         play = self._drawn()
         if play is _Play.GATEWAY_TIMEOUT:
             return _answer(504, {"error": "gateway timeout"})

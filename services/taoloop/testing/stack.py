@@ -81,6 +81,7 @@ class StackOptions:
         settings: What differs from the defaults and the environment: name of a deployable, such as `loop`, to
             values by field, a group's members in a mapping of their own.
         exporter: Gets each span at once, for tests.
+        has_worker: Whether a thought worker runs in this process; without one, somebody starts `WorkerProcess`.
     """
 
     catalogue: Path
@@ -91,6 +92,7 @@ class StackOptions:
     mock_seed: int | None = None
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     exporter: SpanExporter | None = None
+    has_worker: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +179,7 @@ class _Builder:
             action_address=self._action_address,
             observation_address=self._observation_address,
             redis={"url": valkey.url},
+            memory={"warm": {"url": f"sqlite+aiosqlite:///{self._directory / 'memory.sqlite'}"}},
             telemetry={"metrics_port": self._ports.metrics},
         )
         telemetry = Telemetry.build(loop.telemetry, "taoloop-dev", exporter=self._options.exporter)
@@ -263,13 +266,16 @@ class _Builder:
         )
         worker = self._settings(ThoughtWorkerSettings, "thought-worker", catalogue=self._options.catalogue, redis=redis)
         enter = self._stack.enter_async_context
-        running = await enter(worker_process(worker, telemetry, self._clock))
+        workers = [await enter(worker_process(worker, telemetry, self._clock))] if self._options.has_worker else []
         components = (
-            running.component,
+            *(running.component for running in workers),
             await enter(thought_component(thought, telemetry, self._clock)),
             await enter(loop_component(loop, telemetry, self._clock)),
         )
         await enter(serving(components, loop.grpc, self._loop_address, telemetry, self._clock, _GRACE_SECONDS))
+        for component in components:
+            if component.wind_down is not None:  # as a process does: while every server still answers
+                self._stack.push_async_callback(component.wind_down)
 
     def _settings(self, settings_class: type[SettingsT], deployable: str, **fixed: Any) -> SettingsT:
         wanted = {"shutdown_grace_seconds": _GRACE_SECONDS, **self._options.settings.get(deployable, {})}

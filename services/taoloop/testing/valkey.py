@@ -12,6 +12,7 @@ from typing import IO, Final, Self
 from taoloop.core.clock import Clock, SystemClock
 from taoloop.core.errors import BackendUnavailable, ConfigurationError
 from taoloop.testing.ports import LOOPBACK, free_ports, is_taken
+from taoloop.testing.processes.guard import Guard
 
 START_SECONDS: Final = 10.0
 STOP_SECONDS: Final = 5.0
@@ -36,7 +37,7 @@ class EmbeddedValkey:
         self._port = port
         self._clock = clock or SystemClock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._guard: subprocess.Popen[bytes] | None = None
+        self._guard: Guard | None = None
         self._lock: IO[bytes] | None = None
 
     def __repr__(self) -> str:
@@ -81,7 +82,7 @@ class EmbeddedValkey:
                 f"Port {self._port}, which the embedded Valkey needs, is taken.", metadata={"port": str(self._port)}
             )
         self._process = self._spawn(binary)
-        self._guard = _guard(self._process.pid)
+        self._guard = Guard(self._process.pid)
         try:
             await self._wait_until_ready()
         except BaseException:
@@ -117,8 +118,7 @@ class EmbeddedValkey:
 
     def _dismiss_guard(self) -> None:
         if self._guard is not None:
-            self._guard.kill()
-            self._guard.communicate()
+            self._guard.dismiss()
             self._guard = None
 
     def _spawn(self, binary: Path) -> subprocess.Popen[bytes]:
@@ -178,17 +178,6 @@ class EmbeddedValkey:
         if self._lock is not None:
             self._lock.close()
             self._lock = None
-
-
-def _guard(pid: int) -> subprocess.Popen[bytes]:
-    """Start what ends the server when this process dies without doing so: it waits for the end of its input."""
-    return subprocess.Popen(  # noqa: S603 - a fixed command and a number
-        ["/bin/sh", "-c", 'read -r _; kill "$0"', str(pid)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
 
 
 def _binary() -> Path:

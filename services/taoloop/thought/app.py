@@ -46,6 +46,7 @@ from taoloop.thought.queue.queue_access import QueueAccess
 from taoloop.thought.queue.queue_keys import QueueKeys
 from taoloop.thought.queue.redis_job_queue import redis_job_queue
 from taoloop.thought.queue.redis_job_source import SourceConfig, redis_job_source
+from taoloop.thought.queue.redis_queue_desk import QueueDesk
 from taoloop.thought.servicer import SERVICE_NAME, ThoughtServicer, record_codec, registrar
 from taoloop.thought.settings import ThoughtSettings, ThoughtWorkerSettings
 from taoloop.thought.thinker import Thinker
@@ -125,6 +126,7 @@ async def opened_mind(
             routing=settings.thought.route.rules(),
             authorisation=settings.thought.authorise.authorisation(),
             limits=settings.plan.limits(),
+            summary=settings.thought.summarise.rules(),
             is_stall_refused=settings.thought.stall.enabled,
         )
         graph = await stack.enter_async_context(_graph_runner(settings, catalogue, telemetry, clock))
@@ -167,6 +169,7 @@ def _ladder(
         top_p=stage.plan.top_p,
         max_output_tokens=min(stage.plan.max_output_tokens, *(chat.max_reply_tokens for chat in asked)),
         limits=settings.plan.limits(),
+        summary=stage.summarise.rules(),
     )
     routing = stage.route.rules()
     is_replaced = routing.empty_plan is EmptyPlanPolicy.SINGLE_STEP
@@ -247,6 +250,13 @@ async def worker_process(
                 _, unfinished = await asyncio.wait([working], timeout=settings.shutdown_grace_seconds)
                 if unfinished:
                     working.cancel()
+
+
+@asynccontextmanager
+async def queue_desk(settings: RedisSettings, telemetry: Telemetry, clock: Clock) -> AsyncIterator[QueueDesk]:
+    """Open what shows how the thought queue of a Redis stands."""
+    async with redis_link(settings, telemetry) as link:
+        yield QueueDesk(_queue_access(settings, link, telemetry, clock))
 
 
 def _queue_access(settings: RedisSettings, link: RedisLink, telemetry: Telemetry, clock: Clock) -> QueueAccess:

@@ -9,10 +9,12 @@ from pydantic import Field
 from taoloop.core.settings import Seconds, SettingsGroup
 from taoloop.thought.pipeline.repairing import RepairRules
 from taoloop.thought.pipeline.settings import PipelineSettings
+from taoloop.thought.planners.known import SummaryRules
 from taoloop.thought.planners.model.offer import Reason
 from taoloop.thought.planners.model.questions import DEFAULT_MAX_TOKENS
 
 _REPAIR: Final = RepairRules()
+_SUMMARY: Final = SummaryRules()
 
 
 class ModelPlanSettings(SettingsGroup):
@@ -66,9 +68,29 @@ class StallSettings(SettingsGroup):
     enabled: bool = Field(default=True, description="Whether it is a fault, so that the next planner takes over.")
 
 
+class SummariseSettings(SettingsGroup):
+    """When a run has made calls enough, so that it is answered with what is known."""
+
+    enabled: bool = Field(default=True, description="Whether that ever holds; off: the run's own limits end it.")
+    after_calls: int = Field(
+        default=_SUMMARY.after_calls,
+        ge=0,
+        le=10_000,
+        description="After more calls of tools than this in a run no more are planned where results are there, save "
+        "round the first plan that failed or with an answer of the user's that no call has used.",
+    )
+
+    def rules(self) -> SummaryRules:
+        """Return them as planners take them."""
+        return SummaryRules(is_on=self.enabled, after_calls=self.after_calls)
+
+
 class StageSettings(PipelineSettings):
     """The stages of a thought; the check of plans has no switch."""
 
     plan: ModelPlanSettings = Field(default_factory=ModelPlanSettings, description="How a model is asked for a plan.")
     repair: RepairSettings = Field(default_factory=RepairSettings, description="When a model is asked again.")
     stall: StallSettings = Field(default_factory=StallSettings, description="When a thought stands still.")
+    summarise: SummariseSettings = Field(
+        default_factory=SummariseSettings, description="When a run is answered with what is known."
+    )

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
+
+VOCABULARY_KEYWORD: Final = "x-taoloop-vocabulary"
+"""Of a text parameter: object from the value that the tool takes to the words that people use for it."""
 
 
 class Effect(StrEnum):
@@ -41,6 +44,11 @@ class Reach(StrEnum):
 
     OUTWARD = "outward"
     """Somebody outside the company."""
+
+
+def may_do_harm(effect: Effect, reach: Reach) -> bool:
+    """Tell whether a call of a tool changes something or lets somebody outside see what is sent."""
+    return effect is not Effect.READ or reach is Reach.OUTWARD
 
 
 class Trust(StrEnum):

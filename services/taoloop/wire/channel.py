@@ -17,7 +17,7 @@ from taoloop.core.errors import DeadlineExceeded, InternalError, InvalidRequest,
 from taoloop.core.settings import GrpcSettings
 from taoloop.core.telemetry import Telemetry, names
 from taoloop.core.telemetry.tracing import mark_failed
-from taoloop.wire.channel_arguments import client_arguments
+from taoloop.wire.channel_arguments import TlsCredentials, client_arguments, encrypted
 from taoloop.wire.metadata import checked, outgoing
 from taoloop.wire.records.codec import RecordNotEncodable, decode, encode, invalid_request
 from taoloop.wire.status import from_rpc_error
@@ -211,6 +211,7 @@ async def connect(
     settings: GrpcSettings,
     telemetry: Telemetry,
     metadata: Mapping[str, str] | None = None,
+    tls: TlsCredentials | None = None,
 ) -> AsyncIterator[Channel]:
     """Open a channel to a service and close it with the block; connecting begins with the first call.
 
@@ -219,11 +220,13 @@ async def connect(
         settings: Sizes and keepalive.
         telemetry: Where spans and metrics go.
         metadata: Entries that every call has.
+        tls: What the two sides know each other by; None connects without encryption.
 
     Raises:
         InvalidMetadata: An entry is not printable ASCII.
     """
-    raw = grpc.aio.insecure_channel(address, options=client_arguments(settings))
+    options = client_arguments(settings)
+    raw = encrypted(address, options, tls) if tls else grpc.aio.insecure_channel(address, options=options)
     try:
         yield Channel(raw, address, settings, telemetry, metadata)
     finally:

@@ -1,9 +1,13 @@
-"""The arguments of servers and channels, both made from one group of settings."""
+"""The arguments of servers and channels, both made from one group of settings, and the credentials of channels."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Final
+
+import grpc
+import grpc.aio
 
 from taoloop.core.settings import GrpcSettings
 
@@ -39,6 +43,30 @@ def client_arguments(settings: GrpcSettings) -> Arguments:
         ("grpc.max_reconnect_backoff_ms", 2_000),
         ("grpc.use_local_subchannel_pool", 1),  # a channel that was closed leaves no connection to the next one
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TlsCredentials:
+    """What the two sides of an encrypted connection know each other by.
+
+    Attributes:
+        authorities: Certificates, as PEM, that may sign the server's; None trusts those that gRPC knows.
+        chain: Certificates, as PEM, by which the client shows who it is; None shows none.
+        key: Private key, as PEM, of the first of them.
+        name: What the server's certificate must be made out to, where that is not the name in the address.
+    """
+
+    authorities: bytes | None = None
+    chain: bytes | None = None
+    key: bytes | None = None
+    name: str = ""
+
+
+def encrypted(address: str, arguments: Arguments, tls: TlsCredentials) -> grpc.aio.Channel:
+    """Return a channel whose connections are encrypted."""
+    named = (("grpc.ssl_target_name_override", tls.name),) if tls.name else ()
+    credentials = grpc.ssl_channel_credentials(tls.authorities, tls.key, tls.chain)
+    return grpc.aio.secure_channel(address, credentials, options=(*arguments, *named))
 
 
 def _both_sides(settings: GrpcSettings) -> Arguments:

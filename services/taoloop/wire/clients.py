@@ -38,6 +38,15 @@ from taoloop.plan.effects import (
     ResolveEffectRequest,
     ResolveEffectResponse,
 )
+from taoloop.plan.handovers import (
+    DecideHandoverRequest,
+    DecideHandoverResponse,
+    GetHandoverRequest,
+    GetHandoverResponse,
+    Handover,
+    ListHandoversRequest,
+    ListHandoversResponse,
+)
 from taoloop.plan.observing import (
     ListDriftRequest,
     ListDriftResponse,
@@ -274,6 +283,19 @@ class LoopClient:
         self._cancel_run = UnaryRpc(
             channel, f"{_LOOP}/CancelRun", pb.CancelRunRequest, CancelRunResponse, pb.CancelRunResponse
         )
+        self._list_handovers = UnaryRpc(
+            channel, f"{_LOOP}/ListHandovers", pb.ListHandoversRequest, ListHandoversResponse, pb.ListHandoversResponse
+        )
+        self._get_handover = UnaryRpc(
+            channel, f"{_LOOP}/GetHandover", pb.GetHandoverRequest, GetHandoverResponse, pb.GetHandoverResponse
+        )
+        self._decide_handover = UnaryRpc(
+            channel,
+            f"{_LOOP}/DecideHandover",
+            pb.DecideHandoverRequest,
+            DecideHandoverResponse,
+            pb.DecideHandoverResponse,
+        )
 
     async def run(self, task: Task, call: CallContext) -> AsyncGenerator[RunEvent, None]:
         """Start a run and yield its events; closing the iterator cancels the run, as its deadline does."""
@@ -285,9 +307,18 @@ class LoopClient:
         """Start a run that goes on without the caller."""
         return await self._submit(SubmitRequest(task=task), call)
 
-    async def watch(self, run_id: str, from_sequence: int, call: CallContext) -> AsyncGenerator[RunEvent, None]:
-        """Yield a run's events from a sequence number until it ends; closing the iterator leaves the run alone."""
-        request = WatchRequest(run_id=run_id, from_sequence=from_sequence)
+    async def watch(
+        self, run_id: str, from_sequence: int, call: CallContext, *, through_waits: bool = False
+    ) -> AsyncGenerator[RunEvent, None]:
+        """Yield a run's events from a sequence number until it ends; closing the iterator leaves the run alone.
+
+        Args:
+            run_id: The run.
+            from_sequence: First sequence number wanted.
+            call: Who asks, and until when.
+            through_waits: Whether to go on while the run waits for people; else a wait ends the events, too.
+        """
+        request = WatchRequest(run_id=run_id, from_sequence=from_sequence, through_waits=through_waits)
         async with aclosing(self._watch(request, call)) as replies:
             async for reply in replies:
                 yield _present(reply.event, "Watch")
@@ -314,6 +345,19 @@ class LoopClient:
     async def cancel_run(self, request: CancelRunRequest, call: CallContext) -> CancelRunResponse:
         """End a run; ending an ended run changes nothing."""
         return await self._cancel_run(request, call)
+
+    async def list_handovers(self, request: ListHandoversRequest, call: CallContext) -> ListHandoversResponse:
+        """List one page of what persons have to take over, newest run first."""
+        return await self._list_handovers(request, call)
+
+    async def get_handover(self, run_id: str, handover_id: str, call: CallContext) -> Handover:
+        """Show all that a person needs who takes over; an empty id means the only open handover of the run."""
+        reply = await self._get_handover(GetHandoverRequest(run_id=run_id, handover_id=handover_id), call)
+        return _present(reply.handover, "GetHandover")
+
+    async def decide_handover(self, request: DecideHandoverRequest, call: CallContext) -> DecideHandoverResponse:
+        """Tell the run what a person made of a handover."""
+        return await self._decide_handover(request, call)
 
 
 @asynccontextmanager

@@ -17,9 +17,12 @@ class Component:
         service_names: Full names of its gRPC services, such as `taoloop.api.v1.ThoughtService`.
         register: Adds the servicers to the server. A streaming method is an async generator.
         is_ready: Whether it can do its work now; asked every second. None is always ready.
+        wind_down: Brings to an end, or hands to others, what it does beside its calls; awaited when the process is to
+            stop, while every server of it still answers. None when there is nothing.
     """
 
     name: str
     service_names: tuple[str, ...]
     register: Callable[[grpc.aio.Server], None]
     is_ready: Callable[[], Awaitable[bool]] | None = None
+    wind_down: Callable[[], Awaitable[None]] | None = None

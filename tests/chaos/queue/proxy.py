@@ -25,10 +25,15 @@ class CuttingProxy:
         self._server: asyncio.Server | None = None
 
     @property
-    def url(self) -> str:
-        """Where clients connect."""
+    def address(self) -> str:
+        """Where clients connect, `host:port`."""
         assert self._server is not None
-        return f"redis://{LOOPBACK}:{self._server.sockets[0].getsockname()[1]}/0"
+        return f"{LOOPBACK}:{self._server.sockets[0].getsockname()[1]}"
+
+    @property
+    def url(self) -> str:
+        """Where clients of Redis connect."""
+        return f"redis://{self.address}/0"
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._pass_on, LOOPBACK, 0)

@@ -19,13 +19,16 @@ from taoloop.core.deadlines import Deadline
 from taoloop.core.errors import RequestIdReused
 from taoloop.core.settings import RedisSettings, TelemetrySettings
 from taoloop.core.telemetry import Telemetry
-from taoloop.loop.ports import NewRun
-from taoloop.loop.runlog.redis_run_log import RedisRunLog
-from taoloop.loop.servicer import event_codec
+from taoloop.loop.ports import NewRun, RunKey, RunsWanted
+from taoloop.loop.runlog.event_form import EventForm
+from taoloop.loop.runlog.redis_leases import RedisRunLeases, redis_run_leases
+from taoloop.loop.runlog.redis_run_log import RedisRunLog, redis_run_log
+from taoloop.loop.runlog.retention import Retention
+from taoloop.loop.servicer import run_codec
 from taoloop.observation.drift.ports import Sighting, SightingBatch
 from taoloop.observation.drift.redis_drift_log import RedisDriftLog
 from taoloop.plan.observing import Drift, DriftKind
-from taoloop.plan.running import LimitReached, RunEvent
+from taoloop.plan.running import LimitReached, RunEvent, RunSummary
 from taoloop.wire.redis.redis_link import RedisLink, redis_link
 from tests.redis_servers import RedisProcess, redis_cluster, sentinel_set
 
@@ -56,21 +59,32 @@ class Users:
     """Everything but the queue that keeps something in Redis."""
 
     log: RedisRunLog
+    leases: RedisRunLeases
     board: RedisBoardStore
     drift: RedisDriftLog
 
     @classmethod
-    def of(cls, link: RedisLink) -> Users:
-        """Return them on one link."""
-        return cls(
-            RedisRunLog(link, event_codec(), "test", retention_seconds=600.0),
-            RedisBoardStore(link, "test", "one", CLOCK),
-            RedisDriftLog(link, "test", max_records=10, retention_seconds=600.0),
-        )
+    @asynccontextmanager
+    async def of(cls, link: RedisLink) -> AsyncIterator[Users]:
+        """Give them on one link."""
+        form = EventForm(run_codec(), inline_bytes=1024, max_bytes=1024 * 1024)
+        retention = Retention(ended_seconds=600.0, open_seconds=600.0)
+        async with (
+            redis_run_log(link, form, "test", retention, CLOCK) as log,
+            redis_run_leases(link, "test", 60.0, CLOCK) as leases,
+        ):
+            yield cls(
+                log,
+                leases,
+                RedisBoardStore(link, "test", "one", CLOCK),
+                RedisDriftLog(link, "test", max_records=10, retention_seconds=600.0),
+            )
 
     async def write(self, sequence: int) -> None:
         """Write one thing of each."""
-        await self.log.append("acme", event(sequence), soon())
+        await self.log.append("acme", [event(sequence)], soon())
+        await self.log.note("acme", RunSummary(run_id=RUN, request_id="q", last_sequence=sequence), soon())
+        await self.leases.hold(RunKey("acme", RUN), soon())
         await self.board.switch_off(Switch(tool=f"tool-{sequence}"), soon())
         await self.board.publish((BREAKER,), soon())
         await self.drift.add(SightingBatch(source="one", number=sequence, sightings=(SIGHTING,)), soon())
@@ -78,6 +92,7 @@ class Users:
     async def check(self, sequence: int) -> None:
         """Find all that was written up to a number."""
         assert [each.sequence for each in await self.log.read("acme", RUN, 1, soon())] == list(range(1, sequence + 1))
+        assert await self.leases.renew([RunKey("acme", RUN)], soon()) == ()
         content: BoardContent = await self.board.read(soon())
         assert {switch.tool for switch in content.switches} == {f"tool-{n}" for n in range(1, sequence + 1)}
         assert content.open_breakers == (BREAKER,)
@@ -88,8 +103,8 @@ class Users:
 @asynccontextmanager
 async def users(url: str) -> AsyncIterator[Users]:
     settings = RedisSettings(url=SecretStr(url), outage_tolerance_seconds=30.0)
-    async with redis_link(settings, Telemetry.build(TelemetrySettings(), "test")) as link:
-        yield Users.of(link)
+    async with redis_link(settings, Telemetry.build(TelemetrySettings(), "test")) as link, Users.of(link) as kept:
+        yield kept
 
 
 @asynccontextmanager
@@ -115,7 +130,8 @@ async def test_whoever_keeps_something_in_redis_goes_on_after_a_fail_over(kind: 
         await kept.write(2)
         await kept.check(2)
 
-        assert await kept.log.list_runs("acme", 10, "", soon()) == (RUN,)
+        page = await kept.log.list_runs("acme", RunsWanted(most=10), soon())
+        assert [(run.run_id, run.last_sequence) for run in page.runs] == [(RUN, 2)]
         with pytest.raises(RequestIdReused):
             await kept.log.create(
                 NewRun(tenant="acme", run_id="x", request_id="q", task_digest="e", created_at=NOW), soon()

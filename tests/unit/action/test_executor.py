@@ -9,17 +9,21 @@ import pytest
 from prometheus_client import REGISTRY
 
 from taoloop.action.executor import Executor
+from taoloop.action.ledger.approvals import Decision
 from taoloop.action.ports import Reply, TransportFault
 from taoloop.core.errors import CatalogueInvalid, RequestIdReused
 from taoloop.core.exact_json import ABSENT
 from taoloop.core.faults import FaultCode
 from taoloop.plan.acting import ActionStatus, ServedBy
-from taoloop.plan.task import Permissions
+from taoloop.plan.effects import ApprovalDecision
+from taoloop.plan.task import Permissions, TaintedEffects
 from taoloop.testing.transport import json_reply
 from taoloop.tools.contract import Approval, Cache
-from taoloop.tools.signature import Trust
+from taoloop.tools.signature import Effect, Trust
 from tests.unit.action.contracts import LOOK_UP, catalogue, telemetry
 from tests.unit.action.executing import OK, Bench, outcome
+
+REFUSING = Permissions(max_effect=Effect.WRITE, tainted_effects=TaintedEffects.REFUSE)
 
 
 async def test_a_good_answer_is_one_envelope() -> None:
@@ -44,7 +48,8 @@ async def test_the_trust_of_the_contract_travels_with_the_result() -> None:
         ({"arguments": ABSENT}, FaultCode.INVALID_PARAMETER),
         ({"tool": "change", "permissions": None}, FaultCode.EFFECT_NOT_ALLOWED),
         ({"permissions": Permissions(allowed_tools=("change",))}, FaultCode.TOOL_NOT_ALLOWED),
-        ({"tool": "change", "tainted_context": True}, FaultCode.TAINTED_SOURCE),
+        ({"tool": "change", "tainted_context": True, "permissions": REFUSING}, FaultCode.TAINTED_SOURCE),
+        ({"tool": "send_out", "tainted_context": True, "permissions": REFUSING}, FaultCode.TAINTED_SOURCE),
     ],
 )
 async def test_a_refused_call_never_reaches_the_tool(changes: dict[str, Any], code: str) -> None:
@@ -52,6 +57,33 @@ async def test_a_refused_call_never_reaches_the_tool(changes: dict[str, Any], co
     assert outcome(await bench.run(**changes)) == (ActionStatus.REJECTED, code)
     assert bench.transport.calls == []
     assert await bench.states() == []
+
+
+@pytest.mark.parametrize("tool", ["change", "send_out"])
+async def test_a_tainted_call_waits_for_leave_and_is_made_once_with_it(tool: str) -> None:
+    bench = Bench(OK, OK)
+    asked = await bench.run(tool, tainted_context=True, tainted_by=("1.t1",))
+    assert outcome(asked) == (ActionStatus.APPROVAL_REQUIRED, FaultCode.APPROVAL_REQUIRED)
+    assert asked.approval_reason == "Untrusted text (1.t1) may have shaped this call."
+    assert bench.transport.calls == []
+    yes = Decision(approval_id=asked.approval_id, decision=ApprovalDecision.APPROVED, decided_by="ana")
+    await bench.ledger.approvals.decide("acme", yes)
+    made = await bench.run(tool, tainted_context=True, tainted_by=("1.t1",), request_id="again")
+    assert made.status is ActionStatus.SUCCEEDED
+    other = await bench.run(tool, tainted_context=True, arguments={"key": "other"}, request_id="other")
+    assert other.status is ActionStatus.APPROVAL_REQUIRED
+    assert len(bench.transport.calls) == 1
+
+
+@pytest.mark.parametrize("tool", ["change", "send_out"])
+async def test_a_tainted_call_is_made_where_that_is_allowed(tool: str) -> None:
+    allowing = Permissions(max_effect=Effect.WRITE, tainted_effects=TaintedEffects.ALLOW)
+    result = await Bench(OK).run(tool, tainted_context=True, permissions=allowing)
+    assert outcome(result) == (ActionStatus.SUCCEEDED, "")
+
+
+async def test_a_tainted_read_that_stays_inside_asks_nobody() -> None:
+    assert outcome(await Bench(OK).run(tainted_context=True)) == (ActionStatus.SUCCEEDED, "")
 
 
 async def test_another_catalogue_is_an_error_of_the_call() -> None:

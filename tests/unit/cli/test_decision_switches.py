@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -14,23 +15,32 @@ from taoloop.cli.commands.deciding.points import POINTS
 from taoloop.core.settings import RedisSettings, TelemetrySettings, load_settings
 from taoloop.core.telemetry import Telemetry
 from taoloop.evaluation.selection.cases import market
+from taoloop.loop.answering.opening import opened_answerer
+from taoloop.loop.correction.classes import FaultClass
+from taoloop.loop.correction.machine import Need, Reaction, State, choose
+from taoloop.loop.settings import LoopSettings
 from taoloop.observation.app import policy_of
 from taoloop.observation.settings import ObservationSettings
 from taoloop.observation.soft.texts import FoundText
 from taoloop.plan.fingerprint import thought_fingerprint
 from taoloop.plan.model import Decision, DecisionKind, PlanStep, Reasoning, ThoughtPlan
+from taoloop.plan.running import ApprovalRequired
 from taoloop.plan.task import Role, Turn
-from taoloop.plan.thinking import ThinkRequest
+from taoloop.plan.thinking import Answer, CompletedStep, ThinkRequest
 from taoloop.testing.clock import FakeClock
+from taoloop.testing.services import ScriptedObservation
 from taoloop.thought.app import opened_mind, tenant_budget
 from taoloop.thought.budgets.ports import TenantBudget
+from taoloop.thought.pipeline.pipeline import PipelineRules
 from taoloop.thought.pipeline.routing import RouteReason, Standing, route
 from taoloop.thought.pipeline.selecting import Selector
 from taoloop.thought.planners.graph.planner import PlannerReply
 from taoloop.thought.settings import ThoughtWorkerSettings
 from taoloop.tools.catalogue import Catalogue
+from taoloop.tools.signature import Trust
 from taoloop.wire.redis.redis_link import redis_link
-from tests.unit.thought.pipeline.rig import BAD, GOOD, Rig, thought_of
+from tests.unit.cli import memory_switches
+from tests.unit.thought.pipeline.rig import BAD, GOOD, Rig, ScriptedGraph, thought_of
 
 Set = Callable[[str, str], None]
 BIG = market(3, 100, 4, is_chinese=False)
@@ -134,9 +144,21 @@ async def tools_off(set_: Set) -> None:
 
 
 async def approval_when(set_: Set) -> None:
-    assert load_settings(ActionSettings).approval.policy() is None
+    assert load_settings(ActionSettings).approval.policy().when is None
     set_("TAOLOOP_APPROVAL__WHEN", '{"===": [{"var": "effect"}, "write"]}')
-    assert load_settings(ActionSettings).approval.policy() is not None
+    assert load_settings(ActionSettings).approval.policy().when is not None
+
+
+async def warn_before(set_: Set) -> None:
+    asked_at = FakeClock().now()
+    approval = ApprovalRequired(expires_at=asked_at + timedelta(days=1))
+
+    def told_at() -> datetime | None:
+        return load_settings(LoopSettings).people.terms(1.0).warning.at(approval, asked_at)
+
+    assert told_at() == asked_at + timedelta(hours=23)
+    set_("TAOLOOP_PEOPLE__WARN_BEFORE_SECONDS", "0.0")
+    assert told_at() is None
 
 
 async def min_certainty(set_: Set) -> None:
@@ -156,6 +178,34 @@ async def validator_url(set_: Set) -> None:
     assert _observation().observation_validator.url is None
     set_("TAOLOOP_OBSERVATION_VALIDATOR__URL", LOCAL)
     assert _observation().observation_validator.url == LOCAL
+
+
+async def answer_by(set_: Set) -> None:
+    set_("TAOLOOP_ANSWER__MODEL__URL", LOCAL)
+    set_("TAOLOOP_ANSWER__MODEL__PROBE", "off")
+
+    async def answerer() -> str:
+        telemetry = Telemetry.build(TelemetrySettings(), "test")
+        settings = load_settings(LoopSettings).answer
+        async with opened_answerer(settings, ScriptedObservation(), telemetry, FakeClock()) as made:
+            return repr(made)
+
+    set_("TAOLOOP_ANSWER__BY", "model")
+    assert "ModelWording" in await answerer()
+    set_("TAOLOOP_ANSWER__BY", "template")
+    assert "ModelWording" not in await answerer()
+
+
+async def summarise_enabled(set_: Set) -> None:
+    done = CompletedStep(step_id="1.t1", tool="find_guest", exposed={"id": "g-7"}, trust=Trust.TRUSTED)
+
+    async def thought() -> Any:
+        rig = Rig(graph=ScriptedGraph(PLAN), rules=PipelineRules(summary=_worker().thought.summarise.rules()))
+        return await thought_of(rig, completed=(done,), step_count=4)
+
+    assert isinstance((await thought()).outcome, Answer)
+    set_("TAOLOOP_THOUGHT__SUMMARISE__ENABLED", "false")
+    assert not isinstance((await thought()).outcome, Answer)
 
 
 async def repair_enabled(set_: Set) -> None:
@@ -190,6 +240,35 @@ async def budget_enabled(set_: Set) -> None:
     assert await budget() is None
 
 
+def _reaction(kind: FaultClass, state: State = State.FRESH, *, without: Need | None = None) -> Reaction:
+    """Return what a run does about a kind of failure when all that could hold holds, but for one thing."""
+    off = load_settings(LoopSettings).correction.rules().switched_off
+    return choose(kind, state, set(Need) - {without}, switched_off=off).edge.reaction
+
+
+def correction(
+    kind: FaultClass, state: State, reaction: Reaction, instead: Reaction
+) -> Callable[[Set], Awaitable[None]]:
+    async def switched(set_: Set) -> None:
+        needless = Need.SURE_SOURCE if kind is FaultClass.OBSERVATION_INCONSISTENT else None
+        assert _reaction(kind, state, without=needless) is reaction
+        set_(f"TAOLOOP_CORRECTION__{reaction.name}", "false")
+        assert _reaction(kind, state, without=needless) is instead
+
+    return switched
+
+
+async def correction_enabled(set_: Set) -> None:
+    assert _reaction(FaultClass.TOOL_TIMEOUT) is Reaction.RETRY
+    set_("TAOLOOP_CORRECTION__ENABLED", "false")
+    assert {
+        _reaction(kind, without=Need.SURE_SOURCE) for kind in FaultClass if kind is not FaultClass.APPROVAL_UNUSED
+    } == {
+        Reaction.FAIL,
+        Reaction.HAND_OVER,
+    }
+
+
 BEHAVIOUR: dict[str, Callable[[Set], Awaitable[None]]] = {
     "TAOLOOP_MODEL__URL": model_url,
     "TAOLOOP_STRONGER_MODEL__URL": stronger_model_url,
@@ -201,11 +280,33 @@ BEHAVIOUR: dict[str, Callable[[Set], Awaitable[None]]] = {
     "TAOLOOP_THOUGHT__AUTHORISE__TOOLS": authorise_tools,
     "TAOLOOP_BOARD__TOOLS_OFF": tools_off,
     "TAOLOOP_APPROVAL__WHEN": approval_when,
+    "TAOLOOP_PEOPLE__WARN_BEFORE_SECONDS": warn_before,
     "TAOLOOP_OBSERVATION_MIN_CERTAINTY": min_certainty,
     "TAOLOOP_OBSERVATION_VALIDATOR__URL": validator_url,
+    "TAOLOOP_ANSWER__BY": answer_by,
+    "TAOLOOP_THOUGHT__SUMMARISE__ENABLED": summarise_enabled,
     "TAOLOOP_THOUGHT__REPAIR__ENABLED": repair_enabled,
     "TAOLOOP_THOUGHT__STALL__ENABLED": stall_enabled,
     "TAOLOOP_BUDGET__ENABLED": budget_enabled,
+    **memory_switches.BEHAVIOUR,
+    "TAOLOOP_CORRECTION__ENABLED": correction_enabled,
+    "TAOLOOP_CORRECTION__RETRY": correction(FaultClass.TOOL_TIMEOUT, State.FRESH, Reaction.RETRY, Reaction.REPLAN),
+    "TAOLOOP_CORRECTION__FIX_INPUT": correction(
+        FaultClass.TOOL_SCHEMA_VIOLATION, State.FRESH, Reaction.FIX_INPUT, Reaction.ASK
+    ),
+    "TAOLOOP_CORRECTION__FALLBACK": correction(FaultClass.TOOL_FAILED, State.FRESH, Reaction.FALLBACK, Reaction.REPLAN),
+    "TAOLOOP_CORRECTION__CROSS_CHECK": correction(
+        FaultClass.OBSERVATION_INCONSISTENT, State.REPLANNED, Reaction.CROSS_CHECK, Reaction.HAND_OVER
+    ),
+    "TAOLOOP_CORRECTION__REPROMPT": correction(
+        FaultClass.LLM_OUTPUT_MALFORMED, State.FRESH, Reaction.REPROMPT, Reaction.REPLAN
+    ),
+    "TAOLOOP_CORRECTION__REPLAN": correction(
+        FaultClass.TOOL_UNAVAILABLE, State.FRESH, Reaction.REPLAN, Reaction.HAND_OVER
+    ),
+    "TAOLOOP_CORRECTION__ASK": correction(
+        FaultClass.TOOL_SCHEMA_VIOLATION, State.REPLANNED, Reaction.ASK, Reaction.FAIL
+    ),
 }
 
 

@@ -39,7 +39,6 @@ def test_every_point_is_watched_by_metrics_of_the_registry(point: DecisionPoint)
 def test_point_has_a_switch_or_says_what_lacks_or_that_it_is_always_on(point: DecisionPoint) -> None:
     assert point.always
     assert point.switches or point.lacks
-    assert point.is_built or point.lacks
 
 
 @pytest.mark.parametrize("switch", SWITCHES, ids=lambda switch: switch.setting.env)
@@ -50,7 +49,9 @@ def test_every_switch_can_be_switched_off(switch: Switch, monkeypatch: pytest.Mo
 
 ON = {"TAOLOOP_MODEL__URL": "http://127.0.0.1:9/v1", "TAOLOOP_STRONGER_MODEL__URL": "http://127.0.0.1:9/v1",
       "TAOLOOP_OBSERVATION_VALIDATOR__URL": "http://127.0.0.1:9/v1", "TAOLOOP_BOARD__TOOLS_OFF": '{"a": "b"}',
-      "TAOLOOP_THOUGHT__AUTHORISE__TOOLS": '["a"]', "TAOLOOP_APPROVAL__WHEN": "true"}  # fmt: skip
+      "TAOLOOP_THOUGHT__AUTHORISE__TOOLS": '["a"]', "TAOLOOP_APPROVAL__WHEN": "true",
+      "TAOLOOP_MEMORY__SUMMARISER__URL": "http://127.0.0.1:9/v1", "TAOLOOP_MEMORY__STRICT_LINES": "true",
+      "TAOLOOP_MEMORY__WARM__URL": "sqlite+aiosqlite:///m.sqlite"}  # fmt: skip
 
 
 @pytest.mark.parametrize("switch", SWITCHES, ids=lambda switch: switch.setting.env)
@@ -72,10 +73,6 @@ def test_planning_is_off_without_a_model_and_on_with_one(monkeypatch: pytest.Mon
     assert Environment().state(_point(1)) == "on"
     monkeypatch.setenv("TAOLOOP_THOUGHT__ROUTE__ENABLED", "false")
     assert Environment().state(_point(1)) == "off"
-
-
-def test_what_is_not_built_is_never_on() -> None:
-    assert {Environment().state(point) for point in POINTS if not point.is_built} == {"absent"}
 
 
 def test_value_tells_whether_the_environment_or_the_default_gives_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,8 +117,8 @@ def test_one_point_is_shown_alone(invoke: Invoke) -> None:
 
 def test_text_says_what_is_not_in_this_version(invoke: Invoke) -> None:
     text = invoke("decisions").out
-    assert "2 Memory: not in this version" in text
-    assert "7 Memory lifecycle: not in this version" in text
+    assert "not in this version: No archive" in text
+    assert "2 Memory: on, without " in text
 
 
 def test_value_that_no_service_would_start_with_is_an_error(monkeypatch: pytest.MonkeyPatch, invoke: Invoke) -> None:

@@ -33,6 +33,12 @@ def test_defaults_are_filled_in() -> None:
     assert task.limits == LIMITS.as_record()
 
 
+def test_names_of_any_script_are_taken() -> None:
+    task = Task(turns=(ASK,), session_id="会话 1", user_id="anna@example.com", business_line="hr_2-b")
+
+    assert accepted(task).user_id == "anna@example.com"
+
+
 def test_turns_are_stored_without_marks_that_nobody_sees() -> None:
     said = (Turn(role=Role.ASSISTANT, text="Which\u2028order?"), Turn(role=Role.USER, text="A\u200b-17\u202e"))
 
@@ -43,8 +49,19 @@ def test_the_script_of_the_request_decides_the_language_where_the_caller_does_no
     assert accepted(Task(turns=(Turn(role=Role.USER, text="查 order 1"),))).locale == "zh"
 
 
+def test_a_limit_below_zero_is_refused_by_its_name() -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        accepted(Task(turns=(ASK,), limits=Limits(max_iterations=-5, max_wall_time_seconds=-0.5)))
+
+    assert [each.field for each in refused.value.violations] == [
+        "task.limits.max_iterations",
+        "task.limits.max_wall_time",
+    ]
+    assert "-5" in str(refused.value)
+
+
 def test_limits_are_cut_to_what_the_service_allows() -> None:
-    wanted = Limits(max_iterations=99, max_wall_time_seconds=1.0, max_calls_per_tool=-3)
+    wanted = Limits(max_iterations=99, max_wall_time_seconds=1.0, max_calls_per_tool=0)
 
     limits = accepted(Task(turns=(ASK,), limits=wanted)).limits
 
@@ -58,6 +75,11 @@ def test_limits_are_cut_to_what_the_service_allows() -> None:
         (None, "task"),
         (Task(), "task.turns"),
         (Task(turns=(ASK, Turn(role=Role.ASSISTANT, text="hm"))), "task.turns[1].role"),
+        (Task(turns=(ASK,), session_id="s" * 129), "task.session_id"),
+        (Task(turns=(ASK,), session_id="s\0"), "task.session_id"),
+        (Task(turns=(ASK,), user_id="anna\n"), "task.user_id"),
+        (Task(turns=(ASK,), business_line="Sales"), "task.business_line"),
+        (Task(turns=(ASK,), business_line="a" * 65), "task.business_line"),
         (Task(turns=(ASK,) * 101), "task.turns"),
         (Task(turns=(Turn(role=Role.USER, text="x" * (MAX_TURN_CHARACTERS + 1)),)), "task.turns[0].text"),
         (Task(turns=(ASK,), request_id="a b"), "task.request_id"),

@@ -12,10 +12,11 @@ from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, ToolSummary
 from taoloop.plan.model import Binding, QuerySpan, StepOutput
 from taoloop.plan.running import (
-    LimitReached,
+    ActionReturned,
     RunFinished,
     StepSkipped,
     StepStarted,
+    WaitingBegan,
 )
 from taoloop.plan.task import InputField, Limits, Outcome
 from taoloop.plan.thinking import Escalation, NeedInput, Refusal, RefusalReason, ThinkResponse
@@ -158,8 +159,20 @@ async def test_a_write_of_which_the_executor_says_nothing_is_unknown_and_not_cal
     assert ended(state) == (Outcome.NEEDS_HUMAN, FaultCode.OUTCOME_UNKNOWN)
 
 
+async def test_a_full_queue_is_waited_for_as_it_says() -> None:
+    full = QueueFull("full", retry_after_seconds=2.0)
+    run = Run(ScriptedThought(full, full, plan(step("1.t1", "find"))), ScriptedAction({"find": {"n": 1}}))
+
+    state = await run.drive()
+
+    assert ended(state) == (Outcome.ANSWERED, "")
+    assert [body.reason for body in await run.bodies() if isinstance(body, WaitingBegan)] == ["queue", "queue"]
+    assert 4.0 <= run.clock.monotonic() <= 4.4
+    assert {request.iteration for request in run.thought.requests} == {1}
+
+
 async def test_a_service_that_does_not_serve_is_a_fault_of_the_run() -> None:
-    run = Run(ScriptedThought(QueueFull("full", retry_after_seconds=1.0)), ScriptedAction({}))
+    run = Run(ScriptedThought(QueueFull("full", retry_after_seconds=60.0)), ScriptedAction({}))
 
     state = await run.drive()
 
@@ -169,7 +182,9 @@ async def test_a_service_that_does_not_serve_is_a_fault_of_the_run() -> None:
 
 
 async def test_calls_of_one_tool_are_limited() -> None:
-    run = Run(ScriptedThought(plan(step("1.t1", "find"), step("1.t2", "find"))), ScriptedAction({"find": {}}))
+    letter = Binding(pointer="/letter", source=QuerySpan(start=0, end=1, text=TEXT[0]))
+    steps = (step("1.t1", "find"), step("1.t2", "find", (), letter))
+    run = Run(ScriptedThought(plan(*steps)), ScriptedAction({"find": {}}))
 
     state = await run.drive(Limits(max_calls_per_tool=1))
 
@@ -178,32 +193,14 @@ async def test_calls_of_one_tool_are_limited() -> None:
     assert state.finished.outcome is Outcome.LIMIT_REACHED
 
 
-def chain_of(count: int) -> ThinkResponse:
-    return plan(*(step(f"1.t{n}", "find", (f"1.t{n - 1}",) if n > 1 else ()) for n in range(1, count + 1)))
-
-
-async def test_a_call_that_gave_the_same_result_three_times_is_not_made_again() -> None:
-    run = Run(ScriptedThought(chain_of(5)), ScriptedAction({"find": {"status": "pending"}}))
+async def test_equal_reads_of_one_plan_are_one_call_and_one_answer() -> None:
+    chain = (step(f"1.t{n}", "find", (f"1.t{n - 1}",) if n > 1 else ()) for n in range(1, 6))
+    run = Run(ScriptedThought(plan(*chain)), ScriptedAction({"find": {"status": "pending"}}))
 
     state = await run.drive()
 
-    assert len(run.action.requests) == 3
-    assert ended(state) == (Outcome.LIMIT_REACHED, "LOOP_DETECTED")
-    assert [body for body in await run.bodies() if isinstance(body, LimitReached)] == [
-        LimitReached(limit="max_equal_calls", value=3.0)
-    ]
-
-
-async def test_a_poll_whose_result_changes_is_no_loop() -> None:
-    async def next_page(request: ExecuteRequest) -> JsonValue:
-        return {"page": len(run.action.requests) // 2}
-
-    run = Run(ScriptedThought(chain_of(6)), ScriptedAction({"find": next_page}))
-
-    state = await run.drive()
-
+    assert len(run.action.requests) == 1
     assert ended(state) == (Outcome.ANSWERED, "")
-    assert len(run.action.requests) == 6
 
 
 async def test_calls_with_other_arguments_are_no_loop() -> None:
@@ -251,7 +248,16 @@ async def test_the_callers_deadline_ends_the_run_and_no_step_starts_after_it() -
     assert len([body for body in await run.bodies() if isinstance(body, StepStarted)]) == 1
 
 
-async def test_a_cancelled_run_says_so_in_its_last_event() -> None:
+@pytest.mark.parametrize(
+    ("effect", "status", "code"),
+    [
+        (Effect.READ, ActionStatus.FAILED, FaultCode.CANCELLED),
+        (Effect.WRITE, ActionStatus.OUTCOME_UNKNOWN, FaultCode.OUTCOME_UNKNOWN),
+    ],
+)
+async def test_a_cancelled_run_says_what_became_of_the_step_in_flight_and_that_it_was_cancelled(
+    effect: Effect, status: ActionStatus, code: FaultCode
+) -> None:
     has_started = asyncio.Event()
 
     async def hang(request: ExecuteRequest) -> JsonValue:
@@ -259,21 +265,27 @@ async def test_a_cancelled_run_says_so_in_its_last_event() -> None:
         await asyncio.Event().wait()
         return {}
 
-    run = Run(ScriptedThought(plan(step("1.t1", "find"))), ScriptedAction({"find": hang}))
+    tools = ListedTools((ToolSummary(name="find", effect=effect, parameters={}),))
+    run = Run(ScriptedThought(plan(step("1.t1", "find"))), ScriptedAction({"find": hang}, tools))
     async with asyncio.TaskGroup() as group:
         driving = group.create_task(run.drive())
         await has_started.wait()
         driving.cancel()
 
-    last = (await run.bodies())[-1]
+    cut, last = (await run.bodies())[-2:]
     assert isinstance(last, RunFinished)
     assert last.outcome is Outcome.CANCELLED
+    assert isinstance(cut, ActionReturned)
+    assert cut.result is not None
+    assert cut.result.fault is not None
+    assert (cut.result.step_id, cut.result.status, cut.result.fault.code) == ("1.t1", status, code)
 
 
 async def test_the_answer_must_fit_the_tasks_output_schema() -> None:
-    run = Run(ScriptedThought(plan(step("1.t1", "find"))), ScriptedAction({"find": {"status": 5}}))
+    run = Run(ScriptedThought(plan(step("1.t1", "find"))), ScriptedAction({"find": {"status": "open"}}))
+    asked: JsonValue = {"type": "object", "required": ["status"], "properties": {"status": {"type": "number"}}}
 
-    state = await run.drive(output_schema={"type": "object", "properties": {"status": {"type": "string"}}})
+    state = await run.drive(output_schema=asked)
 
     assert state.answer is None
     assert state.finished is not None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 
 from taoloop.core.exact_json import ABSENT, JsonValue
-from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest
+from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, JobCare
 from taoloop.plan.running import (
     ActionReturned,
     WaitingBegan,
@@ -64,3 +65,30 @@ async def test_a_job_that_outlasts_its_run_is_recorded_pending_with_its_handle()
     assert returned.result is not None
     assert (returned.result.status, returned.result.job_handle) == (ActionStatus.PENDING, {"asked": 3})
     assert run.clock.monotonic() <= 5.0
+
+
+async def test_a_cancelled_run_cancels_its_job_and_one_that_is_late_does_not() -> None:
+    run = job_run(polls=100)
+    is_waiting = asyncio.Event()
+
+    async def hang(request: ExecuteRequest) -> ActionResult | JsonValue:
+        if request.job_handle is ABSENT:
+            return ActionResult(step_id="", tool="", status=ActionStatus.PENDING, job_handle={"asked": 0})
+        if request.job_care is not JobCare.CANCEL:
+            is_waiting.set()
+            await asyncio.Event().wait()
+        return {}
+
+    run.action = ScriptedAction({"build": hang})
+    async with asyncio.TaskGroup() as group:
+        driving = group.create_task(run.drive())
+        await is_waiting.wait()
+        driving.cancel()
+
+    assert [request.job_care for request in run.action.requests] == [JobCare.KEEP, JobCare.KEEP, JobCare.CANCEL]
+    assert run.action.requests[-1].job_handle == {"asked": 0}
+    assert ended(run.writer.state)[0] is Outcome.CANCELLED
+
+    late = job_run(polls=100)
+    await late.drive(deadline_seconds=5.0)
+    assert {request.job_care for request in late.action.requests} == {JobCare.KEEP}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -28,17 +28,19 @@ from taoloop.core.telemetry import Telemetry, names
 from taoloop.loop.driver import DriverServices
 from taoloop.loop.host import RunHost, RunsConfig
 from taoloop.loop.limits import RunLimits
-from taoloop.loop.ports import NewRun
+from taoloop.loop.people.people import People
+from taoloop.loop.ports import NewRun, RunsWanted
 from taoloop.loop.runs import Runs
-from taoloop.loop.steps.runner import StepServices
+from taoloop.loop.steps.services import StepServices
 from taoloop.loop.tool_directory import ToolDirectory
 from taoloop.plan.acting import ExecuteRequest
 from taoloop.plan.fingerprint import thought_fingerprint
+from taoloop.plan.handovers import ListHandoversRequest
 from taoloop.plan.model import PlanStep, ThoughtPlan
 from taoloop.plan.running import CancelRunRequest, ListRunsRequest, ProvideInputRequest, RunEvent, RunFinished
 from taoloop.plan.task import InputField, Outcome, ProvidedInput, Role, Task, Turn
 from taoloop.plan.thinking import NeedInput, ThinkResponse
-from taoloop.testing.run_log import InMemoryRunLog
+from taoloop.testing.run_log import InMemoryRunLeases, InMemoryRunLog, LeaseTable
 from taoloop.testing.services import ScriptedAction, ScriptedObservation, ScriptedThought
 
 CLOCK = SystemClock()
@@ -67,31 +69,24 @@ class SlowRunLog(InMemoryRunLog):
         self.is_writing = asyncio.Event()
         self._slow_write = slow_write
 
-    async def append(self, tenant: str, event: RunEvent, deadline: Deadline) -> None:
-        await super().append(tenant, event, deadline)
-        if event.sequence == self._slow_write:
+    async def append(self, tenant: str, events: Sequence[RunEvent], deadline: Deadline) -> None:
+        await super().append(tenant, events, deadline)
+        if any(event.sequence == self._slow_write for event in events):
             self.is_writing.set()
             await asyncio.sleep(0.02)
 
 
+@dataclass(slots=True)
 class Host:
     """A host of runs on doubles."""
 
-    def __init__(
-        self,
-        runs: Runs,
-        log: InMemoryRunLog,
-        action: ScriptedAction,
-        telemetry: Telemetry,
-        exporter: InMemorySpanExporter,
-        thought: ScriptedThought,
-    ) -> None:
-        self.thought = thought
-        self.exporter = exporter
-        self.runs = runs
-        self.log = log
-        self.action = action
-        self.telemetry = telemetry
+    runs: Runs
+    people: People
+    log: InMemoryRunLog
+    action: ScriptedAction
+    telemetry: Telemetry
+    exporter: InMemorySpanExporter
+    thought: ScriptedThought
 
 
 async def hang(_: ExecuteRequest) -> JsonValue:
@@ -114,9 +109,10 @@ async def host(
         directory=ToolDirectory(action, CLOCK, 60.0),
         clock=CLOCK,
     )
-    async with RunHost(services, log, CONFIG, telemetry, CLOCK) as run_host:
-        runs = Runs(run_host, log, action, CONFIG.limits, CLOCK)
-        yield Host(runs, log, action, telemetry, exporter, thought)
+    leases = InMemoryRunLeases(LeaseTable(CLOCK))
+    async with RunHost(services, log, leases, CONFIG, telemetry, CLOCK) as run_host:
+        people = People.of(run_host, log, action, telemetry.metrics, CLOCK)
+        yield Host(Runs(run_host, log, CONFIG.limits, CLOCK), people, log, action, telemetry, exporter, thought)
 
 
 def call(seconds: float = 5.0, tenant: str = "acme") -> CallContext:
@@ -162,7 +158,7 @@ async def test_a_bad_task_is_refused_before_anything_is_written() -> None:
     async with host(PLAN) as here:
         with pytest.raises(InvalidRequest):
             await events_of(here, replace(TASK, turns=()))
-        assert await here.log.list_runs("acme", 10, "", Deadline.after(1.0, CLOCK)) == ()
+        assert (await here.runs.list(ListRunsRequest(), call())).runs == ()
 
 
 async def test_a_caller_that_stops_reading_ends_the_run() -> None:
@@ -182,7 +178,8 @@ async def test_a_caller_that_leaves_while_an_event_is_written_leaves_no_run_with
         caller.cancel()
         await asyncio.wait([caller])
 
-        [run_id] = await log.list_runs("acme", 10, "", Deadline.after(1.0, CLOCK))
+        [run] = (await here.runs.list(ListRunsRequest(), call())).runs
+        run_id = run.run_id
         events = [event async for event in here.runs.watch(run_id, 1, call())]
 
     assert [event.sequence for event in events] == list(range(1, len(events) + 1))
@@ -190,14 +187,37 @@ async def test_a_caller_that_leaves_while_an_event_is_written_leaves_no_run_with
     assert len([event for event in events if isinstance(event.body, RunFinished)]) == 1
 
 
+async def test_a_caller_that_is_cut_off_while_it_submits_finds_its_run_when_it_asks_again() -> None:
+    log = SlowRunLog(1)
+    async with host(PLAN, log=log) as here:
+        caller = asyncio.get_running_loop().create_task(here.runs.submit(TASK, "d", call()))
+        await log.is_writing.wait()
+        caller.cancel()
+        await asyncio.wait([caller])
+
+        again = await here.runs.submit(TASK, "d", call())
+        events = [event async for event in here.runs.watch(again.run_id, 1, call())]
+
+    assert again.attached
+    assert outcome_of(events) is Outcome.ANSWERED
+
+
 async def test_the_callers_deadline_ends_the_run_and_is_an_error_for_the_caller() -> None:
     async with host(PLAN, action=ScriptedAction({"find": hang})) as here:
         with pytest.raises(DeadlineExceeded):
             await events_of(here, seconds=0.1)
 
-        [run_id] = await here.log.list_runs("acme", 10, "", Deadline.after(1.0, CLOCK))
-        summary = await here.runs.get(run_id, call())
+        [summary] = (await here.runs.list(ListRunsRequest(), call())).runs
         assert (summary.outcome, summary.fault and summary.fault.code) == (Outcome.FAILED, "DEADLINE_EXCEEDED")
+
+
+async def test_a_caller_that_leaves_since_its_time_is_up_has_not_cancelled_the_run() -> None:
+    async with host(PLAN, action=ScriptedAction({"find": hang})) as here:
+        async with aclosing(here.runs.run(TASK, "d", call(0.09))) as events:
+            run_id = (await anext(events)).run_id
+
+        ended = await here.runs.get(run_id, call())
+        assert (ended.outcome, ended.fault and ended.fault.code) == (Outcome.FAILED, "DEADLINE_EXCEEDED")
 
 
 async def test_a_submitted_run_goes_on_without_its_caller_and_can_be_watched_from_any_event() -> None:
@@ -218,9 +238,9 @@ async def test_a_question_is_answered_and_the_run_goes_on() -> None:
         request = ProvideInputRequest(
             run_id=asked[0].run_id, input=ProvidedInput(input_id=INPUT_ID, values={"id": "A1"})
         )
-        reply = await here.runs.provide_input(request, call())
+        reply = await here.people.desk.provide_input(request, call())
         rest = [event async for event in here.runs.watch(reply.run_id, reply.next_sequence, call())]
-        repeated = await here.runs.provide_input(request, call())
+        repeated = await here.people.desk.provide_input(request, call())
 
     assert outcome_of(asked) is Outcome.NEEDS_INPUT
     assert outcome_of(rest) is Outcome.ANSWERED
@@ -233,7 +253,7 @@ async def test_a_thought_is_told_what_the_one_before_came_to() -> None:
     async with host(ASK, PLAN) as here:
         asked = await events_of(here)
         given = ProvidedInput(input_id=INPUT_ID, values={"id": "A1"})
-        reply = await here.runs.provide_input(ProvideInputRequest(run_id=asked[0].run_id, input=given), call())
+        reply = await here.people.desk.provide_input(ProvideInputRequest(run_id=asked[0].run_id, input=given), call())
         assert [event async for event in here.runs.watch(reply.run_id, reply.next_sequence, call())]
 
     first, second = here.thought.requests
@@ -247,7 +267,7 @@ async def test_a_run_that_goes_on_does_so_in_a_trace_of_its_own_that_links_to_th
             run_id = (await events_of(here))[0].run_id
         given = ProvidedInput(input_id=INPUT_ID, values={"id": "A1"})
         with here.telemetry.tracing.span("who answers"):
-            reply = await here.runs.provide_input(ProvideInputRequest(run_id=run_id, input=given), call())
+            reply = await here.people.desk.provide_input(ProvideInputRequest(run_id=run_id, input=given), call())
         assert [event async for event in here.runs.watch(run_id, reply.next_sequence, call())]
 
     first, second = [span for span in here.exporter.get_finished_spans() if span.name == names.RUN_SPAN]
@@ -260,7 +280,7 @@ async def test_an_answer_that_nobody_waits_for_is_refused() -> None:
     async with host(PLAN) as here:
         run_id = (await events_of(here))[0].run_id
         with pytest.raises(NotWaiting):
-            await here.runs.provide_input(
+            await here.people.desk.provide_input(
                 ProvideInputRequest(run_id=run_id, input=ProvidedInput(input_id=INPUT_ID, values={})), call()
             )
 
@@ -300,7 +320,7 @@ async def test_a_host_refuses_more_runs_than_it_may_drive() -> None:
     assert refused.value.retry_after_seconds == 1.0
 
 
-async def test_a_log_that_goes_away_is_told_to_the_caller_and_has_the_runs_end_when_it_is_back() -> None:
+async def test_a_log_that_goes_away_is_told_to_the_caller_and_hurts_no_other_run() -> None:
     log = InMemoryRunLog()
 
     async def take_the_log_away(_: ExecuteRequest) -> JsonValue:
@@ -310,13 +330,8 @@ async def test_a_log_that_goes_away_is_told_to_the_caller_and_has_the_runs_end_w
     async with host(PLAN, PLAN, action=ScriptedAction({"find": take_the_log_away}), log=log) as here:
         with pytest.raises(BackendUnavailable):
             await events_of(here)
-        [given_up] = here.runs._host._open
+        assert not here.runs._host._open
         log.is_down = False
-        late = [event async for event in here.runs.watch(given_up, 1, call())]
-        assert outcome_of(late) is Outcome.FAILED
-        assert isinstance(late[-1].body, RunFinished)
-        assert late[-1].body.fault is not None
-        assert late[-1].body.fault.code == "SERVICE_UNAVAILABLE"
         here.action._answers["find"] = {"n": 2}
         events = await events_of(here, replace(TASK, request_id="q2"))
 
@@ -356,10 +371,20 @@ async def test_runs_are_listed_with_where_they_stand() -> None:
     assert none.runs == ()
 
 
-async def test_a_host_that_stops_writes_the_end_of_what_it_still_drives() -> None:
+async def test_no_page_of_runs_or_handovers_is_longer_than_it_may_be() -> None:
+    async with host(ASK) as here:
+        with pytest.raises(InvalidRequest, match="negative"):
+            await here.runs.list(ListRunsRequest(page_size=-1), call())
+        with pytest.raises(InvalidRequest, match="negative"):
+            await here.people.handovers.list(ListHandoversRequest(page_size=-1), call())
+
+    assert [RunsWanted.on_page(size, "").most for size in (0, 1, 200, 201)] == [50, 1, 200, 200]
+
+
+async def test_a_host_that_stops_says_nothing_of_what_it_still_drives() -> None:
     log = InMemoryRunLog()
     async with host(PLAN, action=ScriptedAction({"find": hang}), log=log) as here:
         run_id = (await here.runs.submit(TASK, "d", call())).run_id
 
     events = await log.read("acme", run_id, 1, Deadline.after(1.0, CLOCK))
-    assert outcome_of(list(events)) is Outcome.CANCELLED
+    assert not any(isinstance(event.body, RunFinished) for event in events)

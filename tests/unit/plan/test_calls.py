@@ -1,14 +1,13 @@
-"""Call ids, pairing of results, call keys, the loop guard."""
+"""Call ids, pairing of results, call keys."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from itertools import count
-from typing import Any
 
 import pytest
 
-from taoloop.plan.calls import CallResult, LoopGuard, ToolCall, call_key, pair_results, with_unique_ids
+from taoloop.plan.calls import CallResult, ToolCall, call_key, pair_results, with_unique_ids
 
 
 def test_calls_with_one_id_get_ids_of_their_own() -> None:
@@ -69,27 +68,3 @@ def test_call_key_does_not_depend_on_spelling() -> None:
     assert call_key("t", {"a": 1, "b": Decimal("2.0")}) == call_key("t", {"b": 2, "a": Decimal("1e0")})
     assert call_key("t", {"a": 1}) != call_key("u", {"a": 1})
     assert call_key("t", {"a": 1}) != call_key("t", {"a": True})
-
-
-@pytest.mark.parametrize(
-    ("calls", "tripped"),
-    [
-        # Cases C011-1 to C011-3.
-        ([({"path": "/a", "limit": 5}, "x"), ({"limit": 5, "path": "/a"}, "x"), ({"path": "/a", "limit": 5}, "x")], 3),
-        ([({"path": "/a"}, "x"), ({"path": "/b"}, "x"), ({"path": "/c"}, "x")], None),
-        ([({"job": "7"}, "pending"), ({"job": "7"}, "running"), ({"job": "7"}, "done")], None),
-        ([({"j": 1}, "x"), ({"j": 1}, "x"), ({"j": 1}, "y"), ({"j": 1}, "x"), ({"j": 1}, "x"), ({"j": 1}, "x")], 6),
-        ([({"j": 1}, "x"), ({"j": 2}, "x"), ({"j": 1}, "x"), ({"j": 2}, "x"), ({"j": 1}, "x")], 5),
-    ],
-)
-def test_guard_trips_at_the_third_equal_call_with_an_equal_result(
-    calls: list[tuple[Any, Any]], tripped: int | None
-) -> None:
-    guard = LoopGuard(3)
-    verdicts = [guard.record("read_file", arguments, result) for arguments, result in calls]
-    assert (verdicts.index(True) + 1 if True in verdicts else None) == tripped
-
-
-def test_guard_needs_at_least_two_calls() -> None:
-    with pytest.raises(ValueError, match="at least two"):
-        LoopGuard(1)

@@ -12,10 +12,10 @@ from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.plan.check import CheckContext, PlanLimits, check_plan, estimate_tokens
 from taoloop.plan.form.json_form import plan_from_json
 from taoloop.plan.model import Binding, PlanStep, QuerySpan, ThoughtPlan
-from taoloop.plan.task import Permissions, Role, ToolAvailability, Turn
+from taoloop.plan.task import Permissions, Role, TaintedEffects, ToolAvailability, Turn
 from taoloop.plan.thinking import CompletedStep
 from taoloop.tools.signature import ToolSignature, Trust
-from tests.unit.plan.checking import A100, TOOLS, TURNS, context, faults, full_faults, step
+from tests.unit.plan.checking import A100, ALL, TOOLS, TURNS, context, faults, full_faults, step
 
 
 def test_valid_plan_has_its_order_and_no_fault() -> None:
@@ -152,42 +152,54 @@ def test_tool_that_cannot_be_called_is_refused_for_now() -> None:
     assert (fault.code, fault.field, fault.retriable) == ("TOOL_UNAVAILABLE", "/steps/0/tool", True)
 
 
+REFUSING = replace(ALL, tainted_effects=TaintedEffects.REFUSE)
+
+
 @pytest.mark.parametrize(("name", "parameter"), [("pay", "id"), ("mail", "text")])
-def test_untrusted_result_feeds_no_step_that_writes_or_reaches_outside(name: str, parameter: str) -> None:
+def test_untrusted_result_feeds_no_step_that_writes_or_reaches_outside_where_that_is_refused(
+    name: str, parameter: str
+) -> None:
+    def refused(*steps: Any) -> list[tuple[str, str]]:
+        return faults(*steps, permissions=REFUSING)
+
     page = step("w", "web")
     direct = step("p", name, {parameter: {"$ref": "w/page"}}, ["w"])
-    assert faults(page, direct) == [("TAINTED_SOURCE", f"/steps/1/args/{parameter}")]
+    assert refused(page, direct) == [("TAINTED_SOURCE", f"/steps/1/args/{parameter}")]
     between = step("f", "find", {"text": {"$ref": "w/page"}}, ["w"])
     through = step("p", name, {parameter: {"$ref": "f/id"}}, ["f"])
-    assert faults(page, between, through) == [("TAINTED_SOURCE", f"/steps/2/args/{parameter}")]
+    assert refused(page, between, through) == [("TAINTED_SOURCE", f"/steps/2/args/{parameter}")]
     in_template = step("p", name, {parameter: {"$template": [{"$ref": "w/page"}]}}, ["w"])
-    assert faults(page, in_template) == [("TAINTED_SOURCE", f"/steps/1/args/{parameter}")]
-    assert faults(step("f", "find"), step("p", name, {parameter: {"$ref": "f/id"}}, ["f"])) == []
+    assert refused(page, in_template) == [("TAINTED_SOURCE", f"/steps/1/args/{parameter}")]
+    assert refused(step("f", "find"), step("p", name, {parameter: {"$ref": "f/id"}}, ["f"])) == []
 
 
 def test_untrusted_result_of_an_earlier_iteration_counts_too() -> None:
     done = (CompletedStep(step_id="1.w", tool="find", trust=Trust.UNTRUSTED),)
-    assert faults(step("p", "pay", {"id": {"$ref": "1.w/id"}}), completed=done) == [
+    assert faults(step("p", "pay", {"id": {"$ref": "1.w/id"}}), completed=done, permissions=REFUSING) == [
         ("TAINTED_SOURCE", "/steps/0/args/id")
     ]
 
 
-def test_tainted_context_forbids_writing_and_outward_steps() -> None:
+def test_tainted_context_forbids_writing_and_outward_steps_where_that_is_refused() -> None:
     steps = [step("a", "pay", {"id": "x"}), step("b", "mail"), step("c", "find")]
     wanted = [("TAINTED_SOURCE", "/steps/0/tool"), ("TAINTED_SOURCE", "/steps/1/tool")]
-    assert faults(*steps, plan={"tainted_context": True}) == wanted
-    assert faults(*steps, tainted_context=True) == wanted
+    assert faults(*steps, plan={"tainted_context": True}, permissions=REFUSING) == wanted
+    assert faults(*steps, tainted_context=True, permissions=REFUSING) == wanted
+
+
+@pytest.mark.parametrize("effects", [None, TaintedEffects.ASK, TaintedEffects.ALLOW])
+def test_the_check_lets_tainted_steps_pass_that_a_person_is_asked_about_or_that_are_allowed(
+    effects: TaintedEffects | None,
+) -> None:
+    fed = [step("w", "web"), step("p", "pay", {"id": {"$ref": "w/page"}}, ["w"])]
+    permissions = replace(ALL, tainted_effects=effects)
+    assert faults(*fed, permissions=permissions) == []
+    assert faults(step("a", "pay", {"id": "x"}), tainted_context=True, permissions=permissions) == []
 
 
 def test_generated_text_is_refused_for_a_write_by_default() -> None:
     args = {"id": "x", "text": {"$generated": "please"}}
     assert faults(step("a", "pay", args)) == [("SOURCE_NOT_ALLOWED", "/steps/0/args/text")]
-
-
-def test_features_that_nothing_runs_are_refused_by_name() -> None:
-    fan_out = {"items": "a/lines", "max_items": 3}
-    found = faults(step("a", "find", when={"var": "x"}), step("b", "find", after=["a"], for_each=fan_out))
-    assert found == [("NOT_YET_SUPPORTED", "/steps/0/when"), ("NOT_YET_SUPPORTED", "/steps/1/for_each")]
 
 
 def test_schemas_and_expectations_of_the_plan_are_checked() -> None:

@@ -32,6 +32,7 @@ from taoloop.plan.model import (
     ForEach,
     Generated,
     InputValue,
+    ItemValue,
     Literal,
     PlanStep,
     QuerySpan,
@@ -284,9 +285,10 @@ spans = st.builds(QuerySpan, turn=st.integers(0, 9), start=st.integers(0, 99), e
 states = st.builds(StatePath, pointer=pointer_texts)
 references = st.builds(StepOutput, step_id=words | st.sampled_from(["2.t1", "odd/id"]), pointer=pointer_texts)
 given_inputs = st.builds(InputValue, input_id=words, pointer=pointer_texts)
-part_sources = st.builds(Literal, text=words) | spans | states | references | given_inputs
+items = st.builds(ItemValue, pointer=pointer_texts)
+part_sources = st.builds(Literal, text=words) | spans | states | references | given_inputs | items
 sources = st.one_of(
-    spans, states, references, given_inputs,
+    spans, states, references, given_inputs, items,
     st.builds(ContractValue, kind=st.sampled_from(ContractValueKind), pointer=pointer_texts),
     st.builds(RequestClock),
     st.builds(Template, parts=st.lists(st.builds(TemplatePart, source=part_sources), max_size=3).map(tuple)),

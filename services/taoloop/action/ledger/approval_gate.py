@@ -9,6 +9,7 @@ from taoloop.action.faulting import action_fault
 from taoloop.action.ledger.approvals import ApprovalQuestion
 from taoloop.action.ledger.ports import ApprovalBook
 from taoloop.action.outcomes import CheckedCall, Outcome
+from taoloop.action.policies.objections import taints
 from taoloop.core import exact_json
 from taoloop.core.errors import ConfigurationError
 from taoloop.core.exact_json import JsonSyntaxError, JsonValue
@@ -17,8 +18,10 @@ from taoloop.core.telemetry import names
 from taoloop.core.telemetry.metrics import Metrics
 from taoloop.plan.acting import ActionStatus
 from taoloop.plan.effects import ApprovalRecord, ApprovalState
+from taoloop.plan.task import TaintedEffects
 from taoloop.tools.compiled import CompiledTool
 from taoloop.tools.rules import CompiledRule, RuleData, RuleRefused, Verdict
+from taoloop.tools.signature import may_do_harm
 
 _REFUSALS: Final = {
     ApprovalState.REJECTED: FaultCode.APPROVAL_REJECTED,
@@ -40,34 +43,53 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalPolicy:
-    """The operator's own rule, beside those of the contracts.
+    """What the operator says about leave, beside the contracts.
 
     Attributes:
-        when: JsonLogic over {tool, arguments, tenant, effect, reach, provenance}. What is not surely false asks.
-        expires_in_seconds: How long such a question stays open.
+        when: JsonLogic over {tool, arguments, tenant, effect, reach, provenance}: what is not surely false asks. None
+            asks about nothing.
+        expires_in_seconds: How long a question stays open that no contract asks.
     """
 
-    when: CompiledRule
+    when: CompiledRule | None = None
+    expires_in_seconds: float = 86_400.0
+
+
+_NO_RULE: Final = ApprovalPolicy()
+
+
+@dataclass(frozen=True, slots=True)
+class _Need:
+    """Why a call needs leave, for the person who decides, and how long the question stays open."""
+
+    reason: str
     expires_in_seconds: float
 
 
 class ApprovalGate:
     """Stands before the ledger: a call that needs leave passes with it, and no other does.
 
+    Leave is needed where the tool's contract or the operator says so, and, unless the run's permissions say otherwise,
+    where untrusted text steers or feeds a call that writes or reaches outside.
+
     Args:
         book: Where questions and decisions are kept.
         metrics: Counts what the gate said.
-        policy: The operator's rule; None for none.
+        policy: The operator's rule.
     """
 
-    def __init__(self, book: ApprovalBook, metrics: Metrics, policy: ApprovalPolicy | None = None) -> None:
+    def __init__(self, book: ApprovalBook, metrics: Metrics, policy: ApprovalPolicy = _NO_RULE) -> None:
         self._book = book
         self._policy = policy
         self._count = metrics.counter(names.APPROVALS)
 
     def concerns(self, tool: CompiledTool) -> bool:
         """Tell whether a tool's calls may need leave."""
-        return tool.approval is not None or self._policy is not None
+        return (
+            tool.approval is not None
+            or self._policy.when is not None
+            or may_do_harm(tool.contract.effect, tool.contract.reach)
+        )
 
     async def check(self, call: CheckedCall) -> Leave | Outcome | None:
         """Return the leave that the call has, why it may not be made, or None when it needs no leave.
@@ -75,53 +97,63 @@ class ApprovalGate:
         Raises:
             BackendUnavailable: The store does not answer.
         """
-        expires_in_seconds = self._needed(call)
-        if expires_in_seconds is None:
+        need = self._needed(call)
+        if need is None:
             return None
         if call.stands_in_for:
             # Nobody is asked about a stand-in: by the time of the answer the tool itself may serve again.
             fault = action_fault(FaultCode.APPROVAL_REQUIRED, "The fallback needs leave, so it did not stand in.")
             return Outcome(status=ActionStatus.REJECTED, fault=fault)
-        approval = await self._book.ask(_question(call, expires_in_seconds))
+        approval = await self._book.ask(_question(call, need.expires_in_seconds))
         self._count.labels(tool=call.tool.contract.name, state=approval.state).inc()
         if approval.state is ApprovalState.APPROVED:
             return Leave(approval.approval_id)
-        return _waiting(approval) if approval.state is ApprovalState.OPEN else _refused(approval)
+        return _waiting(approval, need.reason) if approval.state is ApprovalState.OPEN else _refused(approval)
 
-    def _needed(self, call: CheckedCall) -> float | None:
-        """Return how long the question stays open; None when nobody has to be asked."""
-        contract = call.tool.contract
-        if not self.concerns(call.tool):
-            return None
-        data = _rule_data(call)
-        if contract.approval is not None and call.tool.approval is not None and _asks(call.tool.approval, data):
-            return contract.approval.expires_in_seconds
-        if self._policy is not None and _asks(self._policy.when, data):
-            return self._policy.expires_in_seconds
-        return None
+    def _needed(self, call: CheckedCall) -> _Need | None:
+        """Return why leave is needed; None when nobody has to be asked."""
+        contract, policy = call.tool.contract, self._policy
+        reasons: list[str] = []
+        expires_in_seconds = policy.expires_in_seconds
+        if call.tool.approval is not None or policy.when is not None:
+            data = _rule_data(call)
+            if contract.approval is not None and call.tool.approval is not None and _asks(call.tool.approval, data):
+                reasons.append(f"The contract of {contract.name} asks for leave.")
+                expires_in_seconds = contract.approval.expires_in_seconds
+            if policy.when is not None and _asks(policy.when, data):
+                reasons.append("The operator's rule asks for leave.")
+        if may_do_harm(contract.effect, contract.reach) and _asks_when_tainted(call):
+            reasons += [taint.message for taint in taints(call.request)]
+        return _Need(" ".join(reasons), expires_in_seconds) if reasons else None
 
     def __repr__(self) -> str:
         return f"ApprovalGate({self._book!r}, policy={self._policy!r})"
 
 
-def approval_policy(when: str, expires_in_seconds: float) -> ApprovalPolicy | None:
-    """Return the operator's rule from its setting; None for an empty one.
+def approval_policy(when: str, expires_in_seconds: float) -> ApprovalPolicy:
+    """Return the operator's policy from its settings.
 
     Args:
         when: JsonLogic as JSON text; empty for none.
-        expires_in_seconds: How long a question stays open.
+        expires_in_seconds: How long a question stays open that no contract asks.
 
     Raises:
         ConfigurationError: The text is no JSON, or no rule.
     """
     if not when.strip():
-        return None
+        return ApprovalPolicy(expires_in_seconds=expires_in_seconds)
     try:
         return ApprovalPolicy(CompiledRule.compile(exact_json.loads(when)), expires_in_seconds)
     except (JsonSyntaxError, RuleRefused) as exc:
         raise ConfigurationError(
             f"TAOLOOP_APPROVAL__WHEN is no rule: {exc}.", metadata={"setting": "TAOLOOP_APPROVAL__WHEN"}
         ) from exc
+
+
+def _asks_when_tainted(call: CheckedCall) -> bool:
+    """Tell whether taint asks here: the permissions neither allow it nor, which was seen to before, refuse it."""
+    permissions = call.request.permissions
+    return permissions is None or permissions.tainted_effects in {None, TaintedEffects.ASK}
 
 
 def _asks(rule: CompiledRule, data: RuleData) -> bool:
@@ -159,15 +191,17 @@ def _question(call: CheckedCall, expires_in_seconds: float) -> ApprovalQuestion:
     )
 
 
-def _waiting(approval: ApprovalRecord) -> Outcome:
+def _waiting(approval: ApprovalRecord, reason: str) -> Outcome:
     fault = action_fault(
-        FaultCode.APPROVAL_REQUIRED, f"The call waits for a person's decision about approval {approval.approval_id}."
+        FaultCode.APPROVAL_REQUIRED,
+        f"The call waits for a person's decision about approval {approval.approval_id}. {reason}",
     )
     return Outcome(
         status=ActionStatus.APPROVAL_REQUIRED,
         fault=fault,
         approval_id=approval.approval_id,
         approval_expires_at=approval.expires_at,
+        approval_reason=reason,
     )
 
 

@@ -10,12 +10,12 @@ from taoloop.core import exact_json, pointers
 from taoloop.core.exact_json import ABSENT, Json, JsonValue
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.plan.acting import ExecuteRequest, Provenance
-from taoloop.plan.task import Permissions
+from taoloop.plan.task import Permissions, TaintedEffects
 from taoloop.tools.catalogue import Catalogue
 from taoloop.tools.compiled import CompiledTool
 from taoloop.tools.contract import ToolContract
 from taoloop.tools.schemas import CompiledSchema, Violation
-from taoloop.tools.signature import Effect, Reach, Trust
+from taoloop.tools.signature import Effect, Trust, may_do_harm
 
 MAX_CANDIDATES = 20
 _LONGEST_ACTUAL = 200
@@ -58,9 +58,25 @@ def objection(request: ExecuteRequest, tool: CompiledTool, arguments: Json) -> F
         fault = _not_permitted(permissions or Permissions(), contract)
         if fault is not None:
             return fault
-    if contract.effect is Effect.READ and contract.reach is Reach.INTERNAL:
+    if not may_do_harm(contract.effect, contract.reach):
         return None
-    return _tainted(request, arguments)
+    for pointer in _without_source(request.provenance, arguments):
+        return replace(_fault(FaultCode.TAINTED_SOURCE, f"{pointer} has no stated source."), field=pointer)
+    if permissions is not None and permissions.tainted_effects is TaintedEffects.REFUSE:
+        return next(taints(request), None)
+    return None
+
+
+def taints(request: ExecuteRequest) -> Iterator[Fault]:
+    """Yield every way in which untrusted text steers or feeds a call, whatever the run's permissions make of it."""
+    if request.tainted_context:
+        by = f" ({', '.join(request.tainted_by)})" if request.tainted_by else ""
+        yield _fault(FaultCode.TAINTED_SOURCE, f"Untrusted text{by} may have shaped this call.")
+    for source in request.provenance:
+        if source.trust is not Trust.TRUSTED:
+            origin = source.step_id or source.source or "unknown"
+            message = f"Untrusted text ({origin}) feeds {source.pointer or 'the arguments'}."
+            yield replace(_fault(FaultCode.TAINTED_SOURCE, message), field=source.pointer)
 
 
 def reason_of(violation: Violation) -> str:
@@ -103,21 +119,6 @@ def _not_permitted(permissions: Permissions, contract: ToolContract) -> Fault | 
             expected=permissions.max_effect.value,
             actual=contract.effect.value,
         )
-    return None
-
-
-def _tainted(request: ExecuteRequest, arguments: Json) -> Fault | None:
-    """Keep untrusted text from steering or feeding a step that writes or reaches outside."""
-    if request.tainted_context:
-        return _fault(FaultCode.TAINTED_SOURCE, "Untrusted text may have shaped the plan of this step.")
-    for source in request.provenance:
-        if source.trust is not Trust.TRUSTED:
-            message = (
-                f"{source.pointer or 'The arguments'} would come from untrusted text ({source.source or 'unknown'})."
-            )
-            return replace(_fault(FaultCode.TAINTED_SOURCE, message), field=source.pointer)
-    for pointer in _without_source(request.provenance, arguments):
-        return replace(_fault(FaultCode.TAINTED_SOURCE, f"{pointer} has no stated source."), field=pointer)
     return None
 
 

@@ -234,6 +234,34 @@ APPROVAL_STATE_CANCELLED: ApprovalState.ValueType  # 5
 """Nobody wants the call any more."""
 Global___ApprovalState: _TypeAlias = ApprovalState  # noqa: Y015
 
+class _JobCare:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _JobCareEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_JobCare.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    JOB_CARE_UNSPECIFIED: _JobCare.ValueType  # 0
+    """It is cancelled when its caller goes away, where its contract says how."""
+    JOB_CARE_KEEP: _JobCare.ValueType  # 1
+    """It goes on when its caller goes away: another one asks for it, or cancels it."""
+    JOB_CARE_CANCEL: _JobCare.ValueType  # 2
+    """It is cancelled instead of being asked about, where its contract says how. The reply is PENDING: whether it has stopped is not
+    waited for.
+    """
+
+class JobCare(_JobCare, metaclass=_JobCareEnumTypeWrapper):
+    """What becomes of a job that is asked about."""
+
+JOB_CARE_UNSPECIFIED: JobCare.ValueType  # 0
+"""It is cancelled when its caller goes away, where its contract says how."""
+JOB_CARE_KEEP: JobCare.ValueType  # 1
+"""It goes on when its caller goes away: another one asks for it, or cancels it."""
+JOB_CARE_CANCEL: JobCare.ValueType  # 2
+"""It is cancelled instead of being asked about, where its contract says how. The reply is PENDING: whether it has stopped is not
+waited for.
+"""
+Global___JobCare: _TypeAlias = JobCare  # noqa: Y015
+
 @_typing.final
 class ExecuteRequest(_message.Message):
     """One tool call wanted."""
@@ -254,6 +282,8 @@ class ExecuteRequest(_message.Message):
     JOB_HANDLE_JSON_FIELD_NUMBER: _builtins.int
     TIMEOUT_FIELD_NUMBER: _builtins.int
     TAINTED_CONTEXT_FIELD_NUMBER: _builtins.int
+    TAINTED_BY_FIELD_NUMBER: _builtins.int
+    JOB_CARE_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """Unique for the call: the same id with the same body returns the first result."""
     run_id: _builtins.str
@@ -276,6 +306,10 @@ class ExecuteRequest(_message.Message):
     """Handle of a pending job to ask about; absent for a new call."""
     tainted_context: _builtins.bool
     """Whether untrusted text could have shaped the plan."""
+    job_care: Global___JobCare.ValueType
+    """What becomes of the job of the handle; unspecified cancels it, where its contract says how, when the caller goes away before
+    its deadline.
+    """
     @_builtins.property
     def provenance(self) -> _containers.RepeatedCompositeFieldContainer[Global___Provenance]:
         """Where each argument came from; policies read it."""
@@ -287,6 +321,10 @@ class ExecuteRequest(_message.Message):
     @_builtins.property
     def timeout(self) -> _duration_pb2.Duration:
         """Upper bound for the call; the smaller of this, the contract's and the deadline counts."""
+
+    @_builtins.property
+    def tainted_by(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Where that text came from, for a person: ids of steps; empty where the run began with it."""
 
     def __init__(
         self,
@@ -305,10 +343,12 @@ class ExecuteRequest(_message.Message):
         job_handle_json: _builtins.str = ...,
         timeout: _duration_pb2.Duration | None = ...,
         tainted_context: _builtins.bool = ...,
+        tainted_by: _abc.Iterable[_builtins.str] | None = ...,
+        job_care: Global___JobCare.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["permissions", b"permissions", "timeout", b"timeout"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "arguments_json", b"arguments_json", "catalogue_digest", b"catalogue_digest", "iteration", b"iteration", "job_handle_json", b"job_handle_json", "permissions", b"permissions", "provenance", b"provenance", "request_id", b"request_id", "run_id", b"run_id", "step_id", b"step_id", "tainted_context", b"tainted_context", "thought_id", b"thought_id", "timeout", b"timeout", "tool", b"tool"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "arguments_json", b"arguments_json", "catalogue_digest", b"catalogue_digest", "iteration", b"iteration", "job_care", b"job_care", "job_handle_json", b"job_handle_json", "permissions", b"permissions", "provenance", b"provenance", "request_id", b"request_id", "run_id", b"run_id", "step_id", b"step_id", "tainted_by", b"tainted_by", "tainted_context", b"tainted_context", "thought_id", b"thought_id", "timeout", b"timeout", "tool", b"tool"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -403,6 +443,7 @@ class ActionResult(_message.Message):
     FAULT_FIELD_NUMBER: _builtins.int
     APPROVAL_EXPIRES_AT_FIELD_NUMBER: _builtins.int
     SANITISED_FIELD_NUMBER: _builtins.int
+    APPROVAL_REASON_FIELD_NUMBER: _builtins.int
     run_id: _builtins.str
     """The run's id."""
     thought_id: _builtins.str
@@ -435,6 +476,8 @@ class ActionResult(_message.Message):
     """Handle of the pending job."""
     trust: _types_pb2.Trust.ValueType
     """Whose words the body holds."""
+    approval_reason: _builtins.str
+    """Why leave is needed, for the person who decides; empty when it is not."""
     @_builtins.property
     def body(self) -> Global___Body:
         """What the body was."""
@@ -501,10 +544,11 @@ class ActionResult(_message.Message):
         fault: _types_pb2.Fault | None = ...,
         approval_expires_at: _timestamp_pb2.Timestamp | None = ...,
         sanitised: _abc.Iterable[_builtins.str] | None = ...,
+        approval_reason: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["age", b"age", "approval_expires_at", b"approval_expires_at", "body", b"body", "breaker", b"breaker", "fault", b"fault", "parsed_json", b"parsed_json", "payload", b"payload", "raw", b"raw", "response_time", b"response_time", "total_time", b"total_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["age", b"age", "approval_expires_at", b"approval_expires_at", "approval_id", b"approval_id", "arguments_hash", b"arguments_hash", "attempts", b"attempts", "body", b"body", "breaker", b"breaker", "contract_digest", b"contract_digest", "effect_id", b"effect_id", "fault", b"fault", "job_handle_json", b"job_handle_json", "parsed_json", b"parsed_json", "payload", b"payload", "raw", b"raw", "response_time", b"response_time", "run_id", b"run_id", "sanitised", b"sanitised", "served_by", b"served_by", "served_by_tool", b"served_by_tool", "status", b"status", "status_code", b"status_code", "step_id", b"step_id", "thought_id", b"thought_id", "tool", b"tool", "total_time", b"total_time", "trust", b"trust"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["age", b"age", "approval_expires_at", b"approval_expires_at", "approval_id", b"approval_id", "approval_reason", b"approval_reason", "arguments_hash", b"arguments_hash", "attempts", b"attempts", "body", b"body", "breaker", b"breaker", "contract_digest", b"contract_digest", "effect_id", b"effect_id", "fault", b"fault", "job_handle_json", b"job_handle_json", "parsed_json", b"parsed_json", "payload", b"payload", "raw", b"raw", "response_time", b"response_time", "run_id", b"run_id", "sanitised", b"sanitised", "served_by", b"served_by", "served_by_tool", b"served_by_tool", "status", b"status", "status_code", b"status_code", "step_id", b"step_id", "thought_id", b"thought_id", "tool", b"tool", "total_time", b"total_time", "trust", b"trust"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["parsed_json", "raw"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015

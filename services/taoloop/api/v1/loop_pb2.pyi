@@ -73,12 +73,13 @@ class Task(_message.Message):
     SEED_FIELD_NUMBER: _builtins.int
     BUSINESS_LINE_FIELD_NUMBER: _builtins.int
     USER_ID_FIELD_NUMBER: _builtins.int
+    TAINTED_CONTEXT_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """Unique per tenant, 1 to 128 printable ASCII characters, chosen by the caller. The same id with the same task attaches to the
     run; with another task it is REQUEST_ID_REUSED. Empty: the service draws one, and a repeat is a new run.
     """
     session_id: _builtins.str
-    """The conversation that the task belongs to; empty for none."""
+    """The conversation that the task belongs to, at most 128 characters; empty for none."""
     state_json: _builtins.str
     """Object with the session's state."""
     time_zone: _builtins.str
@@ -96,7 +97,13 @@ class Task(_message.Message):
     never read by another. Empty takes `default`.
     """
     user_id: _builtins.str
-    """Whose preferences are remembered across sessions, as the tenant names its users; empty remembers none."""
+    """Whose preferences are remembered across sessions, as the tenant names its users, at most 128 characters; empty
+    remembers none.
+    """
+    tainted_context: _builtins.bool
+    """Whether other people's text stands in the turns or the state, for example in an earlier answer about a web page: the run is
+    tainted from its start.
+    """
     @_builtins.property
     def turns(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.Turn]:
         """The conversation, oldest first; the last turn must be the user's."""
@@ -130,10 +137,11 @@ class Task(_message.Message):
         seed: _builtins.int = ...,
         business_line: _builtins.str = ...,
         user_id: _builtins.str = ...,
+        tainted_context: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits", "permissions", b"permissions", "reference_time", b"reference_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["business_line", b"business_line", "limits", b"limits", "locale", b"locale", "output_schema_json", b"output_schema_json", "permissions", b"permissions", "priority", b"priority", "reference_time", b"reference_time", "request_id", b"request_id", "seed", b"seed", "session_id", b"session_id", "state_json", b"state_json", "time_zone", b"time_zone", "turns", b"turns", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["business_line", b"business_line", "limits", b"limits", "locale", b"locale", "output_schema_json", b"output_schema_json", "permissions", b"permissions", "priority", b"priority", "reference_time", b"reference_time", "request_id", b"request_id", "seed", b"seed", "session_id", b"session_id", "state_json", b"state_json", "tainted_context", b"tainted_context", "time_zone", b"time_zone", "turns", b"turns", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -245,19 +253,25 @@ class WatchRequest(_message.Message):
 
     RUN_ID_FIELD_NUMBER: _builtins.int
     FROM_SEQUENCE_FIELD_NUMBER: _builtins.int
+    THROUGH_WAITS_FIELD_NUMBER: _builtins.int
     run_id: _builtins.str
     """The run."""
     from_sequence: _builtins.int
     """First sequence number wanted; 0 and 1 both start at the beginning."""
+    through_waits: _builtins.bool
+    """Whether the stream goes on while the run waits for people, so that it shows warnings and decisions too, and ends with the run
+    alone.
+    """
     def __init__(
         self,
         *,
         run_id: _builtins.str = ...,
         from_sequence: _builtins.int = ...,
+        through_waits: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["from_sequence", b"from_sequence", "run_id", b"run_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["from_sequence", b"from_sequence", "run_id", b"run_id", "through_waits", b"through_waits"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -375,7 +389,9 @@ class ListRunsResponse(_message.Message):
     """Where the next page starts; empty on the last."""
     @_builtins.property
     def runs(self) -> _containers.RepeatedCompositeFieldContainer[Global___RunSummary]:
-        """The runs, newest first."""
+        """The runs, newest first. Of one that goes on, usage and `updated_at` are those of its start or its last rest; `GetRun` has those of
+        now.
+        """
 
     def __init__(
         self,
@@ -652,6 +668,438 @@ class CancelRunResponse(_message.Message):
 Global___CancelRunResponse: _TypeAlias = CancelRunResponse  # noqa: Y015
 
 @_typing.final
+class ListHandoversRequest(_message.Message):
+    """Wants open handovers."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    run_id: _builtins.str
+    """Only those of one run; empty for all of the tenant."""
+    page_size: _builtins.int
+    """Those of at most this many runs; 0 takes 50."""
+    page_token: _builtins.str
+    """Where the page before ended; empty for the first."""
+    def __init__(
+        self,
+        *,
+        run_id: _builtins.str = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token", "run_id", b"run_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListHandoversRequest: _TypeAlias = ListHandoversRequest  # noqa: Y015
+
+@_typing.final
+class ListHandoversResponse(_message.Message):
+    """One page of open handovers."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HANDOVERS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Where the next page starts; empty on the last."""
+    @_builtins.property
+    def handovers(self) -> _containers.RepeatedCompositeFieldContainer[Global___OpenHandover]:
+        """The handovers, newest run first."""
+
+    def __init__(
+        self,
+        *,
+        handovers: _abc.Iterable[Global___OpenHandover] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["handovers", b"handovers", "next_page_token", b"next_page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListHandoversResponse: _TypeAlias = ListHandoversResponse  # noqa: Y015
+
+@_typing.final
+class OpenHandover(_message.Message):
+    """A handover that waits for a person."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    REQUIRED_FIELD_NUMBER: _builtins.int
+    OPENED_AT_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    run_id: _builtins.str
+    """The run."""
+    request_id: _builtins.str
+    """The caller's id of the run's request."""
+    @_builtins.property
+    def required(self) -> Global___HandoverRequired:
+        """What has to be taken over, and why."""
+
+    @_builtins.property
+    def opened_at(self) -> _timestamp_pb2.Timestamp:
+        """When the run came to rest."""
+
+    def __init__(
+        self,
+        *,
+        run_id: _builtins.str = ...,
+        required: Global___HandoverRequired | None = ...,
+        opened_at: _timestamp_pb2.Timestamp | None = ...,
+        request_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["opened_at", b"opened_at", "required", b"required"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["opened_at", b"opened_at", "request_id", b"request_id", "required", b"required", "run_id", b"run_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___OpenHandover: _TypeAlias = OpenHandover  # noqa: Y015
+
+@_typing.final
+class GetHandoverRequest(_message.Message):
+    """Wants a handover."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    HANDOVER_ID_FIELD_NUMBER: _builtins.int
+    run_id: _builtins.str
+    """The run."""
+    handover_id: _builtins.str
+    """The handover; empty where the run has just one that is open."""
+    def __init__(
+        self,
+        *,
+        run_id: _builtins.str = ...,
+        handover_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["handover_id", b"handover_id", "run_id", b"run_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetHandoverRequest: _TypeAlias = GetHandoverRequest  # noqa: Y015
+
+@_typing.final
+class GetHandoverResponse(_message.Message):
+    """A handover with all that a person needs."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HANDOVER_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def handover(self) -> Global___Handover:
+        """The handover."""
+
+    def __init__(
+        self,
+        *,
+        handover: Global___Handover | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["handover", b"handover"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["handover", b"handover"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetHandoverResponse: _TypeAlias = GetHandoverResponse  # noqa: Y015
+
+@_typing.final
+class Handover(_message.Message):
+    """What a person needs who takes over: the task, what was planned, done, found and tried. Results are shown as far as their tools'
+    contracts expose them.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    REQUIRED_FIELD_NUMBER: _builtins.int
+    OPENED_AT_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
+    TURNS_FIELD_NUMBER: _builtins.int
+    LOCALE_FIELD_NUMBER: _builtins.int
+    INPUTS_FIELD_NUMBER: _builtins.int
+    PLAN_FIELD_NUMBER: _builtins.int
+    STEPS_FIELD_NUMBER: _builtins.int
+    CORRECTIONS_FIELD_NUMBER: _builtins.int
+    TIME_LINE_FIELD_NUMBER: _builtins.int
+    USAGE_FIELD_NUMBER: _builtins.int
+    OTHERS_FIELD_NUMBER: _builtins.int
+    SUGGESTIONS_FIELD_NUMBER: _builtins.int
+    run_id: _builtins.str
+    """The run."""
+    request_id: _builtins.str
+    """The caller's id of the run's request."""
+    session_id: _builtins.str
+    """The conversation that the run belongs to; empty for none."""
+    locale: _builtins.str
+    """BCP 47 tag of the user's language."""
+    @_builtins.property
+    def required(self) -> Global___HandoverRequired:
+        """What has to be taken over, and why."""
+
+    @_builtins.property
+    def opened_at(self) -> _timestamp_pb2.Timestamp:
+        """When it was handed over."""
+
+    @_builtins.property
+    def outcome(self) -> Global___HandoverOutcome:
+        """What became of it; unset while it is open."""
+
+    @_builtins.property
+    def turns(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.Turn]:
+        """The conversation, oldest first; the last turn is the request."""
+
+    @_builtins.property
+    def inputs(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.ProvidedInput]:
+        """Values that the user gave when asked."""
+
+    @_builtins.property
+    def plan(self) -> _thought_pb2.ThoughtPlan:
+        """The plan that was being carried out; unset when there was none."""
+
+    @_builtins.property
+    def steps(self) -> _containers.RepeatedCompositeFieldContainer[Global___HandoverStep]:
+        """Every step so far, with what came of it."""
+
+    @_builtins.property
+    def corrections(self) -> _containers.RepeatedCompositeFieldContainer[Global___CorrectionMade]:
+        """What was tried against failures, in order."""
+
+    @_builtins.property
+    def time_line(self) -> _containers.RepeatedCompositeFieldContainer[Global___HandoverMoment]:
+        """What happened, in order."""
+
+    @_builtins.property
+    def usage(self) -> _types_pb2.Usage:
+        """What the run consumed."""
+
+    @_builtins.property
+    def others(self) -> _containers.RepeatedCompositeFieldContainer[Global___HandoverRequired]:
+        """The other handovers of the run that are open."""
+
+    @_builtins.property
+    def suggestions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What the person may do next, as commands and in words."""
+
+    def __init__(
+        self,
+        *,
+        run_id: _builtins.str = ...,
+        required: Global___HandoverRequired | None = ...,
+        opened_at: _timestamp_pb2.Timestamp | None = ...,
+        outcome: Global___HandoverOutcome | None = ...,
+        request_id: _builtins.str = ...,
+        session_id: _builtins.str = ...,
+        turns: _abc.Iterable[_types_pb2.Turn] | None = ...,
+        locale: _builtins.str = ...,
+        inputs: _abc.Iterable[_types_pb2.ProvidedInput] | None = ...,
+        plan: _thought_pb2.ThoughtPlan | None = ...,
+        steps: _abc.Iterable[Global___HandoverStep] | None = ...,
+        corrections: _abc.Iterable[Global___CorrectionMade] | None = ...,
+        time_line: _abc.Iterable[Global___HandoverMoment] | None = ...,
+        usage: _types_pb2.Usage | None = ...,
+        others: _abc.Iterable[Global___HandoverRequired] | None = ...,
+        suggestions: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["opened_at", b"opened_at", "outcome", b"outcome", "plan", b"plan", "required", b"required", "usage", b"usage"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["corrections", b"corrections", "inputs", b"inputs", "locale", b"locale", "opened_at", b"opened_at", "others", b"others", "outcome", b"outcome", "plan", b"plan", "request_id", b"request_id", "required", b"required", "run_id", b"run_id", "session_id", b"session_id", "steps", b"steps", "suggestions", b"suggestions", "time_line", b"time_line", "turns", b"turns", "usage", b"usage"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Handover: _TypeAlias = Handover  # noqa: Y015
+
+@_typing.final
+class HandoverStep(_message.Message):
+    """A step of a run that is handed over."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STEP_ID_FIELD_NUMBER: _builtins.int
+    TOOL_FIELD_NUMBER: _builtins.int
+    ARGUMENTS_JSON_FIELD_NUMBER: _builtins.int
+    STATUS_FIELD_NUMBER: _builtins.int
+    IS_VALID_FIELD_NUMBER: _builtins.int
+    EXPOSED_JSON_FIELD_NUMBER: _builtins.int
+    CONFIDENCE_FIELD_NUMBER: _builtins.int
+    CONFIDENCE_LEVEL_FIELD_NUMBER: _builtins.int
+    TRUST_FIELD_NUMBER: _builtins.int
+    FAULT_FIELD_NUMBER: _builtins.int
+    EFFECT_ID_FIELD_NUMBER: _builtins.int
+    step_id: _builtins.str
+    """The step's id."""
+    tool: _builtins.str
+    """The tool's name."""
+    arguments_json: _builtins.str
+    """What it was called with; absent when it was not."""
+    status: _action_pb2.ActionStatus.ValueType
+    """What came of the call; unspecified when there was none."""
+    is_valid: _builtins.bool
+    """Whether the result may be used."""
+    exposed_json: _builtins.str
+    """Of the result, what its tool's contract exposes."""
+    confidence: _builtins.float
+    """How far the result is to be trusted, 0 to 1."""
+    confidence_level: _observation_pb2.ConfidenceLevel.ValueType
+    """The same in a word."""
+    trust: _types_pb2.Trust.ValueType
+    """Whose words the result holds."""
+    effect_id: _builtins.str
+    """The entry of a call that writes in the ledger of effects; empty for none."""
+    @_builtins.property
+    def fault(self) -> _types_pb2.Fault:
+        """Why it failed; unset when it did not."""
+
+    def __init__(
+        self,
+        *,
+        step_id: _builtins.str = ...,
+        tool: _builtins.str = ...,
+        arguments_json: _builtins.str = ...,
+        status: _action_pb2.ActionStatus.ValueType = ...,
+        is_valid: _builtins.bool = ...,
+        exposed_json: _builtins.str = ...,
+        confidence: _builtins.float = ...,
+        confidence_level: _observation_pb2.ConfidenceLevel.ValueType = ...,
+        trust: _types_pb2.Trust.ValueType = ...,
+        fault: _types_pb2.Fault | None = ...,
+        effect_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["fault", b"fault"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["arguments_json", b"arguments_json", "confidence", b"confidence", "confidence_level", b"confidence_level", "effect_id", b"effect_id", "exposed_json", b"exposed_json", "fault", b"fault", "is_valid", b"is_valid", "status", b"status", "step_id", b"step_id", "tool", b"tool", "trust", b"trust"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___HandoverStep: _TypeAlias = HandoverStep  # noqa: Y015
+
+@_typing.final
+class HandoverMoment(_message.Message):
+    """One thing that happened in a run."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEQUENCE_FIELD_NUMBER: _builtins.int
+    TIME_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    sequence: _builtins.int
+    """Number of its event."""
+    text: _builtins.str
+    """What happened, in a sentence."""
+    @_builtins.property
+    def time(self) -> _timestamp_pb2.Timestamp:
+        """When it was written."""
+
+    def __init__(
+        self,
+        *,
+        sequence: _builtins.int = ...,
+        time: _timestamp_pb2.Timestamp | None = ...,
+        text: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["time", b"time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["sequence", b"sequence", "text", b"text", "time", b"time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___HandoverMoment: _TypeAlias = HandoverMoment  # noqa: Y015
+
+@_typing.final
+class DecideHandoverRequest(_message.Message):
+    """What a person made of a handover."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    HANDOVER_ID_FIELD_NUMBER: _builtins.int
+    DECISION_FIELD_NUMBER: _builtins.int
+    DECIDED_BY_FIELD_NUMBER: _builtins.int
+    COMMENT_FIELD_NUMBER: _builtins.int
+    ANSWER_TEXT_FIELD_NUMBER: _builtins.int
+    ANSWER_DATA_JSON_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """Unique for the decision: a repeat returns the first reply."""
+    run_id: _builtins.str
+    """The run."""
+    handover_id: _builtins.str
+    """The handover; empty where the run has just one that is open."""
+    decision: Global___HandoverDecision.ValueType
+    """The decision."""
+    decided_by: _builtins.str
+    """Who decided."""
+    comment: _builtins.str
+    """Why, for the record and for the next thought; at most 4096 characters."""
+    answer_text: _builtins.str
+    """The answer's text, for ANSWERED and for nothing else; at most 65536 characters."""
+    answer_data_json: _builtins.str
+    """The answer as data, for ANSWERED where the task has an `output_schema_json`, which it must fit."""
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        run_id: _builtins.str = ...,
+        handover_id: _builtins.str = ...,
+        decision: Global___HandoverDecision.ValueType = ...,
+        decided_by: _builtins.str = ...,
+        comment: _builtins.str = ...,
+        answer_text: _builtins.str = ...,
+        answer_data_json: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_data_json", b"answer_data_json", "answer_text", b"answer_text", "comment", b"comment", "decided_by", b"decided_by", "decision", b"decision", "handover_id", b"handover_id", "request_id", b"request_id", "run_id", b"run_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DecideHandoverRequest: _TypeAlias = DecideHandoverRequest  # noqa: Y015
+
+@_typing.final
+class DecideHandoverResponse(_message.Message):
+    """What holds."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    NEXT_SEQUENCE_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    run_id: _builtins.str
+    """The run."""
+    next_sequence: _builtins.int
+    """Sequence number of the next event, for `Watch`."""
+    @_builtins.property
+    def outcome(self) -> Global___HandoverOutcome:
+        """What holds now; an earlier decision stands."""
+
+    def __init__(
+        self,
+        *,
+        run_id: _builtins.str = ...,
+        next_sequence: _builtins.int = ...,
+        outcome: Global___HandoverOutcome | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_sequence", b"next_sequence", "outcome", b"outcome", "run_id", b"run_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DecideHandoverResponse: _TypeAlias = DecideHandoverResponse  # noqa: Y015
+
+@_typing.final
 class RunEvent(_message.Message):
     """One event of a run. Events are written before they are sent, so that a run survives its host."""
 
@@ -677,6 +1125,7 @@ class RunEvent(_message.Message):
     STEP_SKIPPED_FIELD_NUMBER: _builtins.int
     APPROVAL_EXPIRING_FIELD_NUMBER: _builtins.int
     HANDOVER_REQUIRED_FIELD_NUMBER: _builtins.int
+    ITEMS_GATHERED_FIELD_NUMBER: _builtins.int
     run_id: _builtins.str
     """The run's id."""
     sequence: _builtins.int
@@ -751,6 +1200,10 @@ class RunEvent(_message.Message):
     def handover_required(self) -> Global___HandoverRequired:
         """A person has to take something over."""
 
+    @_builtins.property
+    def items_gathered(self) -> Global___ItemsGathered:
+        """The results of a step that ran once per item were put together."""
+
     def __init__(
         self,
         *,
@@ -774,12 +1227,13 @@ class RunEvent(_message.Message):
         step_skipped: Global___StepSkipped | None = ...,
         approval_expiring: Global___ApprovalExpiring | None = ...,
         handover_required: Global___HandoverRequired | None = ...,
+        items_gathered: Global___ItemsGathered | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "answer", b"answer", "approval_expiring", b"approval_expiring", "approval_required", b"approval_required", "body", b"body", "correction", b"correction", "finished", b"finished", "handover_required", b"handover_required", "input_required", b"input_required", "limit_reached", b"limit_reached", "observation", b"observation", "resumed", b"resumed", "started", b"started", "step_skipped", b"step_skipped", "step_started", b"step_started", "thought", b"thought", "time", b"time", "waiting", b"waiting"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "answer", b"answer", "approval_expiring", b"approval_expiring", "approval_required", b"approval_required", "body", b"body", "correction", b"correction", "finished", b"finished", "handover_required", b"handover_required", "input_required", b"input_required", "items_gathered", b"items_gathered", "limit_reached", b"limit_reached", "observation", b"observation", "resumed", b"resumed", "started", b"started", "step_skipped", b"step_skipped", "step_started", b"step_started", "thought", b"thought", "time", b"time", "waiting", b"waiting"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "answer", b"answer", "approval_expiring", b"approval_expiring", "approval_required", b"approval_required", "body", b"body", "correction", b"correction", "finished", b"finished", "handover_required", b"handover_required", "host_epoch", b"host_epoch", "input_required", b"input_required", "limit_reached", b"limit_reached", "observation", b"observation", "resumed", b"resumed", "run_id", b"run_id", "sequence", b"sequence", "started", b"started", "step_skipped", b"step_skipped", "step_started", b"step_started", "thought", b"thought", "time", b"time", "waiting", b"waiting"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "answer", b"answer", "approval_expiring", b"approval_expiring", "approval_required", b"approval_required", "body", b"body", "correction", b"correction", "finished", b"finished", "handover_required", b"handover_required", "host_epoch", b"host_epoch", "input_required", b"input_required", "items_gathered", b"items_gathered", "limit_reached", b"limit_reached", "observation", b"observation", "resumed", b"resumed", "run_id", b"run_id", "sequence", b"sequence", "started", b"started", "step_skipped", b"step_skipped", "step_started", b"step_started", "thought", b"thought", "time", b"time", "waiting", b"waiting"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_body: _TypeAlias = _typing.Literal["started", "thought", "step_started", "action", "observation", "correction", "waiting", "limit_reached", "approval_required", "input_required", "answer", "resumed", "finished", "step_skipped", "approval_expiring", "handover_required"]  # noqa: Y015
+    _WhichOneofReturnType_body: _TypeAlias = _typing.Literal["started", "thought", "step_started", "action", "observation", "correction", "waiting", "limit_reached", "approval_required", "input_required", "answer", "resumed", "finished", "step_skipped", "approval_expiring", "handover_required", "items_gathered"]  # noqa: Y015
     _WhichOneofArgType_body: _TypeAlias = _typing.Literal["body", b"body"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_body) -> _WhichOneofReturnType_body | None: ...
 
@@ -794,6 +1248,7 @@ class RunStarted(_message.Message):
     TASK_FIELD_NUMBER: _builtins.int
     CATALOGUE_DIGEST_FIELD_NUMBER: _builtins.int
     TRACEPARENT_FIELD_NUMBER: _builtins.int
+    DEADLINE_FIELD_NUMBER: _builtins.int
     catalogue_digest: _builtins.str
     """Digest of the catalogue that it is pinned to."""
     traceparent: _builtins.str
@@ -802,16 +1257,21 @@ class RunStarted(_message.Message):
     def task(self) -> Global___Task:
         """What it is asked to do, with every default filled in."""
 
+    @_builtins.property
+    def deadline(self) -> _timestamp_pb2.Timestamp:
+        """Until when its caller waits, for a run that its caller's deadline bounds; absent for one that was submitted."""
+
     def __init__(
         self,
         *,
         task: Global___Task | None = ...,
         catalogue_digest: _builtins.str = ...,
         traceparent: _builtins.str = ...,
+        deadline: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["task", b"task"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["deadline", b"deadline", "task", b"task"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["catalogue_digest", b"catalogue_digest", "task", b"task", "traceparent", b"traceparent"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["catalogue_digest", b"catalogue_digest", "deadline", b"deadline", "task", b"task", "traceparent", b"traceparent"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -854,6 +1314,7 @@ class StepStarted(_message.Message):
     ATTEMPT_FIELD_NUMBER: _builtins.int
     ITEM_OF_FIELD_NUMBER: _builtins.int
     ITEM_FIELD_NUMBER: _builtins.int
+    SAME_AS_FIELD_NUMBER: _builtins.int
     step_id: _builtins.str
     """The step's id."""
     tool: _builtins.str
@@ -866,6 +1327,8 @@ class StepStarted(_message.Message):
     """The planned step of which this is one item, and its number from 0, for a step that fans out."""
     item: _builtins.int
     """Number of the item in its list."""
+    same_as: _builtins.str
+    """The step that made the same call, whose result serves this one too; empty when this step calls by itself."""
     @_builtins.property
     def provenance(self) -> _containers.RepeatedCompositeFieldContainer[_action_pb2.Provenance]:
         """Where each argument came from."""
@@ -880,10 +1343,11 @@ class StepStarted(_message.Message):
         attempt: _builtins.int = ...,
         item_of: _builtins.str = ...,
         item: _builtins.int = ...,
+        same_as: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["arguments_json", b"arguments_json", "attempt", b"attempt", "item", b"item", "item_of", b"item_of", "provenance", b"provenance", "step_id", b"step_id", "tool", b"tool"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["arguments_json", b"arguments_json", "attempt", b"attempt", "item", b"item", "item_of", b"item_of", "provenance", b"provenance", "same_as", b"same_as", "step_id", b"step_id", "tool", b"tool"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -970,6 +1434,44 @@ class ResultObserved(_message.Message):
 Global___ResultObserved: _TypeAlias = ResultObserved  # noqa: Y015
 
 @_typing.final
+class ItemsGathered(_message.Message):
+    """The results of a step that ran once per item were put together: the step's result is the list of the items' results, in the order
+    of the items. Where items failed, the step failed, unless it is optional and some succeeded: then it is the list of those.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STEP_ID_FIELD_NUMBER: _builtins.int
+    TOOL_FIELD_NUMBER: _builtins.int
+    ITEMS_FIELD_NUMBER: _builtins.int
+    FAILED_FIELD_NUMBER: _builtins.int
+    step_id: _builtins.str
+    """The planned step."""
+    tool: _builtins.str
+    """The tool's name."""
+    items: _builtins.int
+    """How many items the list had."""
+    @_builtins.property
+    def failed(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids of the items' steps that brought no result."""
+
+    def __init__(
+        self,
+        *,
+        step_id: _builtins.str = ...,
+        tool: _builtins.str = ...,
+        items: _builtins.int = ...,
+        failed: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["failed", b"failed", "items", b"items", "step_id", b"step_id", "tool", b"tool"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ItemsGathered: _TypeAlias = ItemsGathered  # noqa: Y015
+
+@_typing.final
 class CorrectionMade(_message.Message):
     """A failure was reacted to."""
 
@@ -986,8 +1488,9 @@ class CorrectionMade(_message.Message):
     IS_RETRY_USEFUL_FIELD_NUMBER: _builtins.int
     USER_MESSAGE_FIELD_NUMBER: _builtins.int
     ATTEMPT_FIELD_NUMBER: _builtins.int
+    FAULT_CLASS_FIELD_NUMBER: _builtins.int
     reaction: _builtins.str
-    """What is done: retry, fix_input, replan, reprompt, cross_check, fallback, ask, approve or hand_over."""
+    """What is done: retry, fix_input, fallback, cross_check, prefer, reprompt, replan, approve, ask, hand_over, fail or leave_out."""
     is_transient: _builtins.bool
     """Whether the failure is expected to pass by itself."""
     is_told_to_user: _builtins.bool
@@ -1006,6 +1509,8 @@ class CorrectionMade(_message.Message):
     """What the user is told, in the user's language; empty when nothing."""
     attempt: _builtins.int
     """Number of the reaction to this failure, from 1."""
+    fault_class: _builtins.str
+    """The kind of failure, for example TOOL_TIMEOUT (docs/correction.md)."""
     @_builtins.property
     def fault(self) -> _types_pb2.Fault:
         """The failure."""
@@ -1024,10 +1529,11 @@ class CorrectionMade(_message.Message):
         is_retry_useful: _builtins.bool = ...,
         user_message: _builtins.str = ...,
         attempt: _builtins.int = ...,
+        fault_class: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["fault", b"fault"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempt", b"attempt", "fault", b"fault", "is_retry_useful", b"is_retry_useful", "is_told_to_user", b"is_told_to_user", "is_transient", b"is_transient", "message", b"message", "reaction", b"reaction", "state", b"state", "step_id", b"step_id", "tool", b"tool", "user_message", b"user_message"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempt", b"attempt", "fault", b"fault", "fault_class", b"fault_class", "is_retry_useful", b"is_retry_useful", "is_told_to_user", b"is_told_to_user", "is_transient", b"is_transient", "message", b"message", "reaction", b"reaction", "state", b"state", "step_id", b"step_id", "tool", b"tool", "user_message", b"user_message"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1041,8 +1547,17 @@ class WaitingBegan(_message.Message):
 
     REASON_FIELD_NUMBER: _builtins.int
     UNTIL_FIELD_NUMBER: _builtins.int
+    STEP_ID_FIELD_NUMBER: _builtins.int
+    TOOL_FIELD_NUMBER: _builtins.int
+    JOB_HANDLE_JSON_FIELD_NUMBER: _builtins.int
     reason: _builtins.str
     """queue, job, backend or person."""
+    step_id: _builtins.str
+    """The step that waits; empty when it is the whole run."""
+    tool: _builtins.str
+    """Its tool."""
+    job_handle_json: _builtins.str
+    """Handle of the job that is waited for, by which another host goes on waiting; absent when it is no job."""
     @_builtins.property
     def until(self) -> _timestamp_pb2.Timestamp:
         """When it gives up."""
@@ -1052,10 +1567,13 @@ class WaitingBegan(_message.Message):
         *,
         reason: _builtins.str = ...,
         until: _timestamp_pb2.Timestamp | None = ...,
+        step_id: _builtins.str = ...,
+        tool: _builtins.str = ...,
+        job_handle_json: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["until", b"until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["reason", b"reason", "until", b"until"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["job_handle_json", b"job_handle_json", "reason", b"reason", "step_id", b"step_id", "tool", b"tool", "until", b"until"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1279,8 +1797,11 @@ class RunResumed(_message.Message):
     INPUT_FIELD_NUMBER: _builtins.int
     APPROVAL_FIELD_NUMBER: _builtins.int
     HANDOVER_FIELD_NUMBER: _builtins.int
+    CATALOGUE_DIGEST_FIELD_NUMBER: _builtins.int
     reason: _builtins.str
-    """input, approval, handover or take_over."""
+    """input, approval, handover, take_over (its host was gone) or catalogue (its catalogue was replaced)."""
+    catalogue_digest: _builtins.str
+    """Digest of the catalogue that it is pinned to from now on, when that is the reason."""
     @_builtins.property
     def input(self) -> _types_pb2.ProvidedInput:
         """The input that was given, when that is the reason."""
@@ -1300,10 +1821,11 @@ class RunResumed(_message.Message):
         input: _types_pb2.ProvidedInput | None = ...,
         approval: Global___ApprovalOutcome | None = ...,
         handover: Global___HandoverOutcome | None = ...,
+        catalogue_digest: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval", "handover", b"handover", "input", b"input"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval", "handover", b"handover", "input", b"input", "reason", b"reason"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval", "catalogue_digest", b"catalogue_digest", "handover", b"handover", "input", b"input", "reason", b"reason"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1318,22 +1840,26 @@ class ApprovalOutcome(_message.Message):
     APPROVAL_ID_FIELD_NUMBER: _builtins.int
     DECISION_FIELD_NUMBER: _builtins.int
     DECIDED_BY_FIELD_NUMBER: _builtins.int
+    IS_ASKED_AGAIN_FIELD_NUMBER: _builtins.int
     approval_id: _builtins.str
     """The approval."""
     decision: _action_pb2.ApprovalDecision.ValueType
     """What holds."""
     decided_by: _builtins.str
     """Who decided."""
+    is_asked_again: _builtins.bool
+    """Whether the run thinks again after it lapsed, so that the call is asked about anew."""
     def __init__(
         self,
         *,
         approval_id: _builtins.str = ...,
         decision: _action_pb2.ApprovalDecision.ValueType = ...,
         decided_by: _builtins.str = ...,
+        is_asked_again: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "decided_by", b"decided_by", "decision", b"decision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "decided_by", b"decided_by", "decision", b"decision", "is_asked_again", b"is_asked_again"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -75,6 +75,21 @@ class LoopServiceStub:
                 request_serializer=taoloop_dot_api_dot_v1_dot_loop__pb2.CancelRunRequest.SerializeToString,
                 response_deserializer=taoloop_dot_api_dot_v1_dot_loop__pb2.CancelRunResponse.FromString,
                 _registered_method=True)
+        self.ListHandovers = channel.unary_unary(
+                '/taoloop.api.v1.LoopService/ListHandovers',
+                request_serializer=taoloop_dot_api_dot_v1_dot_loop__pb2.ListHandoversRequest.SerializeToString,
+                response_deserializer=taoloop_dot_api_dot_v1_dot_loop__pb2.ListHandoversResponse.FromString,
+                _registered_method=True)
+        self.GetHandover = channel.unary_unary(
+                '/taoloop.api.v1.LoopService/GetHandover',
+                request_serializer=taoloop_dot_api_dot_v1_dot_loop__pb2.GetHandoverRequest.SerializeToString,
+                response_deserializer=taoloop_dot_api_dot_v1_dot_loop__pb2.GetHandoverResponse.FromString,
+                _registered_method=True)
+        self.DecideHandover = channel.unary_unary(
+                '/taoloop.api.v1.LoopService/DecideHandover',
+                request_serializer=taoloop_dot_api_dot_v1_dot_loop__pb2.DecideHandoverRequest.SerializeToString,
+                response_deserializer=taoloop_dot_api_dot_v1_dot_loop__pb2.DecideHandoverResponse.FromString,
+                _registered_method=True)
 
 
 class LoopServiceServicer:
@@ -142,6 +157,31 @@ class LoopServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListHandovers(self, request, context):
+        """Lists what persons of the tenant have to take over, newest run first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetHandover(self, request, context):
+        """Shows all that a person needs who takes a run, or a step of it, over.
+        Reasons: UNKNOWN_RUN (NOT_FOUND), UNKNOWN_HANDOVER (NOT_FOUND), INVALID_REQUEST (INVALID_ARGUMENT).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DecideHandover(self, request, context):
+        """Takes what a person made of a handover: an answer in the run's place, leave to think again, or the end. The first decision
+        stands.
+        Reasons: UNKNOWN_RUN (NOT_FOUND), UNKNOWN_HANDOVER (NOT_FOUND), NOT_WAITING (FAILED_PRECONDITION), INVALID_REQUEST
+        (INVALID_ARGUMENT).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_LoopServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -184,6 +224,21 @@ def add_LoopServiceServicer_to_server(servicer, server):
                     servicer.CancelRun,
                     request_deserializer=taoloop_dot_api_dot_v1_dot_loop__pb2.CancelRunRequest.FromString,
                     response_serializer=taoloop_dot_api_dot_v1_dot_loop__pb2.CancelRunResponse.SerializeToString,
+            ),
+            'ListHandovers': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListHandovers,
+                    request_deserializer=taoloop_dot_api_dot_v1_dot_loop__pb2.ListHandoversRequest.FromString,
+                    response_serializer=taoloop_dot_api_dot_v1_dot_loop__pb2.ListHandoversResponse.SerializeToString,
+            ),
+            'GetHandover': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetHandover,
+                    request_deserializer=taoloop_dot_api_dot_v1_dot_loop__pb2.GetHandoverRequest.FromString,
+                    response_serializer=taoloop_dot_api_dot_v1_dot_loop__pb2.GetHandoverResponse.SerializeToString,
+            ),
+            'DecideHandover': grpc.unary_unary_rpc_method_handler(
+                    servicer.DecideHandover,
+                    request_deserializer=taoloop_dot_api_dot_v1_dot_loop__pb2.DecideHandoverRequest.FromString,
+                    response_serializer=taoloop_dot_api_dot_v1_dot_loop__pb2.DecideHandoverResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -403,6 +458,87 @@ class LoopService:
             '/taoloop.api.v1.LoopService/CancelRun',
             taoloop_dot_api_dot_v1_dot_loop__pb2.CancelRunRequest.SerializeToString,
             taoloop_dot_api_dot_v1_dot_loop__pb2.CancelRunResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListHandovers(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/taoloop.api.v1.LoopService/ListHandovers',
+            taoloop_dot_api_dot_v1_dot_loop__pb2.ListHandoversRequest.SerializeToString,
+            taoloop_dot_api_dot_v1_dot_loop__pb2.ListHandoversResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetHandover(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/taoloop.api.v1.LoopService/GetHandover',
+            taoloop_dot_api_dot_v1_dot_loop__pb2.GetHandoverRequest.SerializeToString,
+            taoloop_dot_api_dot_v1_dot_loop__pb2.GetHandoverResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DecideHandover(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/taoloop.api.v1.LoopService/DecideHandover',
+            taoloop_dot_api_dot_v1_dot_loop__pb2.DecideHandoverRequest.SerializeToString,
+            taoloop_dot_api_dot_v1_dot_loop__pb2.DecideHandoverResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -40,6 +40,18 @@ class LoopServiceStub:
     """
     CancelRun: _aio.UnaryUnaryMultiCallable[_loop_pb2.CancelRunRequest, _loop_pb2.CancelRunResponse]
     """Ends a run. Ending an ended run changes nothing. Reason: UNKNOWN_RUN (NOT_FOUND)."""
+    ListHandovers: _aio.UnaryUnaryMultiCallable[_loop_pb2.ListHandoversRequest, _loop_pb2.ListHandoversResponse]
+    """Lists what persons of the tenant have to take over, newest run first."""
+    GetHandover: _aio.UnaryUnaryMultiCallable[_loop_pb2.GetHandoverRequest, _loop_pb2.GetHandoverResponse]
+    """Shows all that a person needs who takes a run, or a step of it, over.
+    Reasons: UNKNOWN_RUN (NOT_FOUND), UNKNOWN_HANDOVER (NOT_FOUND), INVALID_REQUEST (INVALID_ARGUMENT).
+    """
+    DecideHandover: _aio.UnaryUnaryMultiCallable[_loop_pb2.DecideHandoverRequest, _loop_pb2.DecideHandoverResponse]
+    """Takes what a person made of a handover: an answer in the run's place, leave to think again, or the end. The first decision
+    stands.
+    Reasons: UNKNOWN_RUN (NOT_FOUND), UNKNOWN_HANDOVER (NOT_FOUND), NOT_WAITING (FAILED_PRECONDITION), INVALID_REQUEST
+    (INVALID_ARGUMENT).
+    """
 
 class LoopServiceServicer(metaclass=_abc_1.ABCMeta):
     """Runs agent tasks. The outcome of a run is in its last event; an RPC error says nothing about the task."""
@@ -115,5 +127,35 @@ class LoopServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_loop_pb2.CancelRunRequest, _abc.Awaitable[_loop_pb2.CancelRunResponse]],
     ) -> _abc.Awaitable[_loop_pb2.CancelRunResponse]:
         """Ends a run. Ending an ended run changes nothing. Reason: UNKNOWN_RUN (NOT_FOUND)."""
+
+    @_abc_1.abstractmethod
+    def ListHandovers(
+        self,
+        request: _loop_pb2.ListHandoversRequest,
+        context: _aio.ServicerContext[_loop_pb2.ListHandoversRequest, _abc.Awaitable[_loop_pb2.ListHandoversResponse]],
+    ) -> _abc.Awaitable[_loop_pb2.ListHandoversResponse]:
+        """Lists what persons of the tenant have to take over, newest run first."""
+
+    @_abc_1.abstractmethod
+    def GetHandover(
+        self,
+        request: _loop_pb2.GetHandoverRequest,
+        context: _aio.ServicerContext[_loop_pb2.GetHandoverRequest, _abc.Awaitable[_loop_pb2.GetHandoverResponse]],
+    ) -> _abc.Awaitable[_loop_pb2.GetHandoverResponse]:
+        """Shows all that a person needs who takes a run, or a step of it, over.
+        Reasons: UNKNOWN_RUN (NOT_FOUND), UNKNOWN_HANDOVER (NOT_FOUND), INVALID_REQUEST (INVALID_ARGUMENT).
+        """
+
+    @_abc_1.abstractmethod
+    def DecideHandover(
+        self,
+        request: _loop_pb2.DecideHandoverRequest,
+        context: _aio.ServicerContext[_loop_pb2.DecideHandoverRequest, _abc.Awaitable[_loop_pb2.DecideHandoverResponse]],
+    ) -> _abc.Awaitable[_loop_pb2.DecideHandoverResponse]:
+        """Takes what a person made of a handover: an answer in the run's place, leave to think again, or the end. The first decision
+        stands.
+        Reasons: UNKNOWN_RUN (NOT_FOUND), UNKNOWN_HANDOVER (NOT_FOUND), NOT_WAITING (FAILED_PRECONDITION), INVALID_REQUEST
+        (INVALID_ARGUMENT).
+        """
 
 def add_LoopServiceServicer_to_server(servicer: LoopServiceServicer, server: _aio.Server) -> None: ...

@@ -176,6 +176,7 @@ class ThinkRequest(_message.Message):
     MEMORY_FIELD_NUMBER: _builtins.int
     STRICT_FIELD_NUMBER: _builtins.int
     STEP_COUNT_FIELD_NUMBER: _builtins.int
+    NOTES_FIELD_NUMBER: _builtins.int
     run_id: _builtins.str
     """The run that the thought belongs to."""
     iteration: _builtins.int
@@ -232,6 +233,10 @@ class ThinkRequest(_message.Message):
     def memory(self) -> Global___MemoryContext:
         """What is remembered of the session and the user, distilled; unset when nothing is."""
 
+    @_builtins.property
+    def notes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What persons said who let the run go on after it was handed over to them, oldest first; no source of values."""
+
     def __init__(
         self,
         *,
@@ -255,10 +260,11 @@ class ThinkRequest(_message.Message):
         memory: Global___MemoryContext | None = ...,
         strict: _builtins.bool = ...,
         step_count: _builtins.int = ...,
+        notes: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory", "permissions", b"permissions", "reference_time", b"reference_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["availability", b"availability", "catalogue_digest", b"catalogue_digest", "completed", b"completed", "inputs", b"inputs", "iteration", b"iteration", "locale", b"locale", "memory", b"memory", "output_schema_json", b"output_schema_json", "permissions", b"permissions", "previous_thought_sha256", b"previous_thought_sha256", "priority", b"priority", "reference_time", b"reference_time", "run_id", b"run_id", "seed", b"seed", "state_json", b"state_json", "step_count", b"step_count", "strict", b"strict", "tainted_context", b"tainted_context", "time_zone", b"time_zone", "turns", b"turns"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["availability", b"availability", "catalogue_digest", b"catalogue_digest", "completed", b"completed", "inputs", b"inputs", "iteration", b"iteration", "locale", b"locale", "memory", b"memory", "notes", b"notes", "output_schema_json", b"output_schema_json", "permissions", b"permissions", "previous_thought_sha256", b"previous_thought_sha256", "priority", b"priority", "reference_time", b"reference_time", "run_id", b"run_id", "seed", b"seed", "state_json", b"state_json", "step_count", b"step_count", "strict", b"strict", "tainted_context", b"tainted_context", "time_zone", b"time_zone", "turns", b"turns"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -375,6 +381,7 @@ class CompletedStep(_message.Message):
     CONFIDENCE_FIELD_NUMBER: _builtins.int
     TRUST_FIELD_NUMBER: _builtins.int
     FAULT_FIELD_NUMBER: _builtins.int
+    IS_GATHERED_FIELD_NUMBER: _builtins.int
     step_id: _builtins.str
     """The step's id in the run."""
     tool: _builtins.str
@@ -387,6 +394,8 @@ class CompletedStep(_message.Message):
     """Confidence of the observation, 0 to 1."""
     trust: _types_pb2.Trust.ValueType
     """Whose words the result holds."""
+    is_gathered: _builtins.bool
+    """Whether the step ran once per item: its result is the list of their results."""
     @_builtins.property
     def fault(self) -> _types_pb2.Fault:
         """Why it failed; unset when it succeeded."""
@@ -401,10 +410,11 @@ class CompletedStep(_message.Message):
         confidence: _builtins.float = ...,
         trust: _types_pb2.Trust.ValueType = ...,
         fault: _types_pb2.Fault | None = ...,
+        is_gathered: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["fault", b"fault"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["arguments_json", b"arguments_json", "confidence", b"confidence", "exposed_json", b"exposed_json", "fault", b"fault", "step_id", b"step_id", "tool", b"tool", "trust", b"trust"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["arguments_json", b"arguments_json", "confidence", b"confidence", "exposed_json", b"exposed_json", "fault", b"fault", "is_gathered", b"is_gathered", "step_id", b"step_id", "tool", b"tool", "trust", b"trust"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -679,6 +689,7 @@ class PlanStep(_message.Message):
     OPTIONAL_FIELD_NUMBER: _builtins.int
     TIMEOUT_FIELD_NUMBER: _builtins.int
     PROJECTION_FIELD_NUMBER: _builtins.int
+    USES_SNAPSHOT_FIELD_NUMBER: _builtins.int
     step_id: _builtins.str
     """Unique in the run, for example `2.t1`: one or two words of letters, digits, `_` and `-` with a dot between, at most 64 characters."""
     description: _builtins.str
@@ -690,7 +701,9 @@ class PlanStep(_message.Message):
     expect_json: _builtins.str
     """Object from pointer to list of values: what the planner expects of the result."""
     when_json: _builtins.str
-    """JsonLogic over the earlier steps' data; the step runs when it is true. Absent runs always."""
+    """JsonLogic over the earlier steps' data (`steps.<id>.<path>`), the session's state (`state.<path>`) and the caller's answers
+    (`inputs.<id>.<path>`); the step runs when it is true. Absent runs always.
+    """
     optional: _builtins.bool
     """Whether the plan goes on when this step fails."""
     projection: _builtins.str
@@ -709,11 +722,15 @@ class PlanStep(_message.Message):
 
     @_builtins.property
     def for_each(self) -> Global___ForEach:
-        """Runs the step once per item of an earlier step's list."""
+        """Runs the step once per item of an earlier step's list; its result is the list of the items' results."""
 
     @_builtins.property
     def timeout(self) -> _duration_pb2.Duration:
         """Upper bound for the step; unset takes the contract's."""
+
+    @_builtins.property
+    def uses_snapshot(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Names of entries of the plan's state snapshot that the step's arguments must carry; observation verifies it."""
 
     def __init__(
         self,
@@ -731,10 +748,11 @@ class PlanStep(_message.Message):
         optional: _builtins.bool = ...,
         timeout: _duration_pb2.Duration | None = ...,
         projection: _builtins.str = ...,
+        uses_snapshot: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["for_each", b"for_each", "timeout", b"timeout"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bindings", b"bindings", "depends_on", b"depends_on", "description", b"description", "expect_json", b"expect_json", "for_each", b"for_each", "input_sources", b"input_sources", "optional", b"optional", "output_schema_json", b"output_schema_json", "projection", b"projection", "step_id", b"step_id", "timeout", b"timeout", "tool", b"tool", "when_json", b"when_json"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bindings", b"bindings", "depends_on", b"depends_on", "description", b"description", "expect_json", b"expect_json", "for_each", b"for_each", "input_sources", b"input_sources", "optional", b"optional", "output_schema_json", b"output_schema_json", "projection", b"projection", "step_id", b"step_id", "timeout", b"timeout", "tool", b"tool", "uses_snapshot", b"uses_snapshot", "when_json", b"when_json"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -749,7 +767,7 @@ class ForEach(_message.Message):
     ITEMS_FIELD_NUMBER: _builtins.int
     MAX_ITEMS_FIELD_NUMBER: _builtins.int
     max_items: _builtins.int
-    """Upper bound of items; more is a fault."""
+    """Upper bound of items; more is a fault before any call. 0 takes the service's own bound, which holds besides."""
     @_builtins.property
     def items(self) -> Global___StepOutput:
         """The list."""
@@ -783,6 +801,7 @@ class Binding(_message.Message):
     REQUEST_CLOCK_FIELD_NUMBER: _builtins.int
     TEMPLATE_FIELD_NUMBER: _builtins.int
     GENERATED_FIELD_NUMBER: _builtins.int
+    ITEM_VALUE_FIELD_NUMBER: _builtins.int
     CONVERT_FIELD_NUMBER: _builtins.int
     VALUE_JSON_FIELD_NUMBER: _builtins.int
     pointer: _builtins.str
@@ -822,6 +841,10 @@ class Binding(_message.Message):
         """Text written by a model; only for parameters whose contract allows it."""
 
     @_builtins.property
+    def item_value(self) -> Global___ItemValue:
+        """The item of `for_each` that this call of the step is for, or a field of it."""
+
+    @_builtins.property
     def convert(self) -> Global___Convert:
         """How the fetched value becomes the argument; unset takes it as it is."""
 
@@ -837,14 +860,15 @@ class Binding(_message.Message):
         request_clock: Global___RequestClock | None = ...,
         template: Global___Template | None = ...,
         generated: Global___Generated | None = ...,
+        item_value: Global___ItemValue | None = ...,
         convert: Global___Convert | None = ...,
         value_json: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["contract_value", b"contract_value", "convert", b"convert", "generated", b"generated", "input_value", b"input_value", "query_span", b"query_span", "request_clock", b"request_clock", "source", b"source", "state_path", b"state_path", "step_output", b"step_output", "template", b"template"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["contract_value", b"contract_value", "convert", b"convert", "generated", b"generated", "input_value", b"input_value", "item_value", b"item_value", "query_span", b"query_span", "request_clock", b"request_clock", "source", b"source", "state_path", b"state_path", "step_output", b"step_output", "template", b"template"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["contract_value", b"contract_value", "convert", b"convert", "generated", b"generated", "input_value", b"input_value", "pointer", b"pointer", "query_span", b"query_span", "request_clock", b"request_clock", "source", b"source", "state_path", b"state_path", "step_output", b"step_output", "template", b"template", "value_json", b"value_json"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["contract_value", b"contract_value", "convert", b"convert", "generated", b"generated", "input_value", b"input_value", "item_value", b"item_value", "pointer", b"pointer", "query_span", b"query_span", "request_clock", b"request_clock", "source", b"source", "state_path", b"state_path", "step_output", b"step_output", "template", b"template", "value_json", b"value_json"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_source: _TypeAlias = _typing.Literal["query_span", "state_path", "step_output", "contract_value", "input_value", "request_clock", "template", "generated"]  # noqa: Y015
+    _WhichOneofReturnType_source: _TypeAlias = _typing.Literal["query_span", "state_path", "step_output", "contract_value", "input_value", "request_clock", "template", "generated", "item_value"]  # noqa: Y015
     _WhichOneofArgType_source: _TypeAlias = _typing.Literal["source", b"source"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_source) -> _WhichOneofReturnType_source | None: ...
 
@@ -959,6 +983,28 @@ class ContractValue(_message.Message):
 Global___ContractValue: _TypeAlias = ContractValue  # noqa: Y015
 
 @_typing.final
+class ItemValue(_message.Message):
+    """A place in the item of `for_each` that a call is for."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POINTER_FIELD_NUMBER: _builtins.int
+    pointer: _builtins.str
+    """Pointer into the item; empty for all of it."""
+    def __init__(
+        self,
+        *,
+        pointer: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["pointer", b"pointer"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ItemValue: _TypeAlias = ItemValue  # noqa: Y015
+
+@_typing.final
 class InputValue(_message.Message):
     """A place in a provided input."""
 
@@ -1036,6 +1082,7 @@ class TemplatePart(_message.Message):
     STATE_PATH_FIELD_NUMBER: _builtins.int
     STEP_OUTPUT_FIELD_NUMBER: _builtins.int
     INPUT_VALUE_FIELD_NUMBER: _builtins.int
+    ITEM_VALUE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def literal(self) -> Global___Literal:
         """Fixed text."""
@@ -1056,6 +1103,10 @@ class TemplatePart(_message.Message):
     def input_value(self) -> Global___InputValue:
         """A value that the caller gave."""
 
+    @_builtins.property
+    def item_value(self) -> Global___ItemValue:
+        """The item of `for_each`, or a field of it."""
+
     def __init__(
         self,
         *,
@@ -1064,12 +1115,13 @@ class TemplatePart(_message.Message):
         state_path: Global___StatePath | None = ...,
         step_output: Global___StepOutput | None = ...,
         input_value: Global___InputValue | None = ...,
+        item_value: Global___ItemValue | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["input_value", b"input_value", "literal", b"literal", "query_span", b"query_span", "source", b"source", "state_path", b"state_path", "step_output", b"step_output"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["input_value", b"input_value", "item_value", b"item_value", "literal", b"literal", "query_span", b"query_span", "source", b"source", "state_path", b"state_path", "step_output", b"step_output"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["input_value", b"input_value", "literal", b"literal", "query_span", b"query_span", "source", b"source", "state_path", b"state_path", "step_output", b"step_output"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["input_value", b"input_value", "item_value", b"item_value", "literal", b"literal", "query_span", b"query_span", "source", b"source", "state_path", b"state_path", "step_output", b"step_output"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_source: _TypeAlias = _typing.Literal["literal", "query_span", "state_path", "step_output", "input_value"]  # noqa: Y015
+    _WhichOneofReturnType_source: _TypeAlias = _typing.Literal["literal", "query_span", "state_path", "step_output", "input_value", "item_value"]  # noqa: Y015
     _WhichOneofArgType_source: _TypeAlias = _typing.Literal["source", b"source"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_source) -> _WhichOneofReturnType_source | None: ...
 
@@ -1156,6 +1208,7 @@ class Answer(_message.Message):
     GROUNDING_FIELD_NUMBER: _builtins.int
     ORIGIN_FIELD_NUMBER: _builtins.int
     REPLACED_FIELD_NUMBER: _builtins.int
+    USAGE_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """The text, in the user's language."""
     data_json: _builtins.str
@@ -1170,6 +1223,10 @@ class Answer(_message.Message):
     def replaced(self) -> _types_pb2.Fault:
         """Why a text was replaced by the facts; unset when it was not."""
 
+    @_builtins.property
+    def usage(self) -> _types_pb2.Usage:
+        """What the language model that worded it consumed, or one whose text was replaced; unset when none was asked."""
+
     def __init__(
         self,
         *,
@@ -1178,10 +1235,11 @@ class Answer(_message.Message):
         grounding: _abc.Iterable[Global___Grounding] | None = ...,
         origin: Global___AnswerOrigin.ValueType = ...,
         replaced: _types_pb2.Fault | None = ...,
+        usage: _types_pb2.Usage | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["replaced", b"replaced"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["replaced", b"replaced", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["data_json", b"data_json", "grounding", b"grounding", "origin", b"origin", "replaced", b"replaced", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["data_json", b"data_json", "grounding", b"grounding", "origin", b"origin", "replaced", b"replaced", "text", b"text", "usage", b"usage"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1197,11 +1255,11 @@ class Grounding(_message.Message):
     STEP_ID_FIELD_NUMBER: _builtins.int
     POINTER_FIELD_NUMBER: _builtins.int
     text: _builtins.str
-    """The value as it stands in the text."""
+    """The value as it stands in the text; empty where a planner names a result as a whole."""
     step_id: _builtins.str
     """The step that it comes from."""
     pointer: _builtins.str
-    """Pointer into that step's data."""
+    """Pointer into that step's data; empty for all of it."""
     def __init__(
         self,
         *,

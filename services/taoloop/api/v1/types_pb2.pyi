@@ -484,7 +484,7 @@ class ToolAvailability(_message.Message):
     available: _builtins.bool
     """False while the tool must not be planned with."""
     reason: _builtins.str
-    """Why it is not available: breaker_open, switched_off."""
+    """Why it is not available: breaker_open, switched_off, or failed_in_run."""
     @_builtins.property
     def retry_at(self) -> _timestamp_pb2.Timestamp:
         """When it is worth another try; only when not available."""

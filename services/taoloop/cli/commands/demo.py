@@ -41,26 +41,27 @@ def demo(
 async def _play(tasks_file: Path, catalogue: Path, *, as_json: bool) -> list[TaskResult]:
     import sys
 
-    from taoloop.cli.demo.playing import play
+    from taoloop.cli.demo.playing import Player
     from taoloop.cli.demo.showing import DemoView
+    from taoloop.cli.demo.stage import demo_stage
     from taoloop.cli.demo.tasks import read_tasks
     from taoloop.core.clock import SystemClock
     from taoloop.core.logs import configure_logging
     from taoloop.core.settings import GrpcSettings
-    from taoloop.testing.stack import StackOptions, dev_stack
     from taoloop.wire.clients import loop_client
 
-    configure_logging("error", sys.stderr)
+    configure_logging("critical", sys.stderr)  # what goes wrong in a demonstration is meant to, and is shown
     clock = SystemClock()
     tasks = read_tasks(tasks_file)
     view = DemoView(as_json=as_json)
     started = clock.monotonic()
     results: list[TaskResult] = []
-    async with dev_stack(StackOptions(catalogue=catalogue)) as stack:
-        view.started(stack)
-        async with loop_client(stack.loop_address, GrpcSettings(), stack.telemetry) as client:
+    async with demo_stage(catalogue, clock) as stage:
+        view.started(stage)
+        async with loop_client(stage.stack.loop_address, GrpcSettings(), stage.stack.telemetry) as client:
+            player = Player(client, stage, clock)
             for task in tasks:
-                results.append(await play(client, task, view.task(task), clock))  # noqa: PERF401 - shown one by one
+                results.append(await player.play(task, view.task(task)))  # noqa: PERF401 - shown one by one
         view.finished(results)
     view.stopped(results, clock.monotonic() - started)
     return results

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
@@ -152,33 +151,19 @@ def _chosen(query: LetterQuery, verb: str, *, is_sure: bool) -> Sequence[DeadLet
 
 
 def _run(use: Callable[[QueueDesk], Awaitable[T]]) -> T:
-    from taoloop.wire.event_loop import run as run_loop
-
-    async def used() -> T:
-        async with _desk() as desk:
-            return await use(desk)
-
-    return run_loop(used())
-
-
-@asynccontextmanager
-async def _desk() -> AsyncIterator[QueueDesk]:
     from taoloop.core.clock import SystemClock
     from taoloop.core.settings import TelemetrySettings, load_settings
     from taoloop.core.telemetry import Telemetry
-    from taoloop.thought.queue.job_codec import JobCodec
-    from taoloop.thought.queue.queue_access import QueueAccess
-    from taoloop.thought.queue.queue_keys import QueueKeys
-    from taoloop.thought.queue.redis_queue_desk import QueueDesk
-    from taoloop.thought.servicer import record_codec
+    from taoloop.thought.app import queue_desk
     from taoloop.thought.settings import QueueOnlySettings
-    from taoloop.wire.redis.redis_link import redis_link
+    from taoloop.wire.event_loop import run as run_loop
 
-    settings = load_settings(QueueOnlySettings).redis
-    telemetry = Telemetry.build(TelemetrySettings(), "taoloop-queue")
-    async with redis_link(settings, telemetry) as link:
-        keys = QueueKeys(settings.key_prefix)
-        yield QueueDesk(QueueAccess(link, JobCodec(record_codec()), keys, SystemClock(), telemetry))
+    async def used() -> T:
+        telemetry = Telemetry.build(TelemetrySettings(), "taoloop-queue")
+        async with queue_desk(load_settings(QueueOnlySettings).redis, telemetry, SystemClock()) as desk:
+            return await use(desk)
+
+    return run_loop(used())
 
 
 def _print_state(state: QueueState, workers: Sequence[QueueWorker]) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from taoloop.cli.options import DeadlineSeconds, JsonOption, LoopAddress, Tenant
+from taoloop.cli.options import DeadlineSeconds, JsonOption, LoopAddress, Tenant, VerboseOption
 from taoloop.cli.terminal import ExitCode
 
 if TYPE_CHECKING:
@@ -19,11 +20,18 @@ if TYPE_CHECKING:
 
 RunId = Annotated[str, typer.Argument(help="The run's id.")]
 MAX_EFFECTS = ("read", "idempotent_write", "write")
+TAINTED_EFFECTS = ("ask", "refuse", "allow")
 
 
 def _effect(value: str) -> str:
     if value not in MAX_EFFECTS:
         raise typer.BadParameter(f"one of {', '.join(MAX_EFFECTS)}")
+    return value
+
+
+def _tainted_effects(value: str) -> str:
+    if value not in TAINTED_EFFECTS:
+        raise typer.BadParameter(f"one of {', '.join(TAINTED_EFFECTS)}")
     return value
 
 
@@ -38,13 +46,25 @@ def run(  # noqa: PLR0913 - the options of a command are its parameters
     max_effect: Annotated[
         str, typer.Option(help=f"The strongest effect that is allowed: {', '.join(MAX_EFFECTS)}.", callback=_effect)
     ] = "read",
+    tainted_effects: Annotated[
+        str,
+        typer.Option(
+            help="What becomes of a call that writes or reaches outside once untrusted text steers or feeds it: "
+            f"{', '.join(TAINTED_EFFECTS)}.",
+            callback=_tainted_effects,
+        ),
+    ] = "ask",
     tool: Annotated[list[str] | None, typer.Option(help="A tool that may be used; may be repeated. None: all.")] = None,
     timeout: Annotated[
         float | None, typer.Option(min=0.001, max=86_400, help="Wall time of the run in seconds; else the service's.")
     ] = None,
     deadline: DeadlineSeconds = 60.0,
+    session: Annotated[str, typer.Option(help="The conversation, whose state and turns are remembered.")] = "",
+    user: Annotated[str, typer.Option(help="Whose preferences are remembered.")] = "",
+    line: Annotated[str, typer.Option(help="The line of business; else `default`.")] = "",
     request_id: Annotated[str, typer.Option(help="The same id with the same task attaches to the run.")] = "",
     tenant: Tenant = None,
+    verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Start a run and show what happens: thoughts, where each argument comes from, calls, verdicts, the answer.
@@ -59,6 +79,7 @@ def run(  # noqa: PLR0913 - the options of a command are its parameters
     """
     from taoloop.cli.calling import CallOptions
     from taoloop.cli.run_options import TaskOptions
+    from taoloop.plan.task import TaintedEffects
     from taoloop.tools.signature import Effect
     from taoloop.wire.event_loop import run as run_loop
 
@@ -69,16 +90,20 @@ def run(  # noqa: PLR0913 - the options of a command are its parameters
         reference_time=reference_time,
         state=state,
         max_effect=Effect(max_effect),
+        tainted_effects=TaintedEffects(tainted_effects),
         tools=tool or (),
         timeout_seconds=timeout,
         request_id=request_id,
+        session=session,
+        user=user,
+        line=line,
     )
     call = CallOptions(address=address, tenant=tenant, deadline_seconds=deadline, request_id=request_id)
-    end = run_loop(_run(task, call, as_json=as_json))
+    end = run_loop(_run(task, call, _Showing(as_json=as_json, is_verbose=verbose)))
     raise typer.Exit(end.exit_code)
 
 
-async def _run(task_options: TaskOptions, call_options: CallOptions, *, as_json: bool) -> RunEnd:
+async def _run(task_options: TaskOptions, call_options: CallOptions, showing: _Showing) -> RunEnd:
     import sys
     from contextlib import aclosing
 
@@ -87,23 +112,24 @@ async def _run(task_options: TaskOptions, call_options: CallOptions, *, as_json:
     from taoloop.cli.run_options import task_of
 
     task = task_of(task_options)
-    show = _shower(as_json=as_json)
+    show = showing.shower()
     async with calling_loop(call_options) as (client, call):
         async with aclosing(client.run(task, call)) as events:
             end = await follow(events, show)
-        if end.question is not None and sys.stdin.isatty() and not as_json:
+        if end.question is not None and sys.stdin.isatty() and not showing.as_json:
             end = await answer_by_asking(client, call, end, _ask, show)
-    _tell_how_to_answer(end, call_options, as_json=as_json)
+    _tell_how_to_answer(end, call_options, as_json=showing.as_json)
     return end
 
 
-def give_input(
+def give_input(  # noqa: PLR0913 - the options of a command are its parameters
     run_id: RunId,
     value: Annotated[list[str], typer.Option(help="name=value, once for each value that is asked for.")],
     *,
     address: LoopAddress = None,
     deadline: DeadlineSeconds = 60.0,
     tenant: Tenant = None,
+    verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Give a waiting run the values that it asks for, and show how it goes on.
@@ -117,10 +143,11 @@ def give_input(
     from taoloop.wire.event_loop import run as run_loop
 
     call = CallOptions(address=address, tenant=tenant, deadline_seconds=deadline)
-    raise typer.Exit(run_loop(_give_input(run_id, value, call, as_json=as_json)).exit_code)
+    showing = _Showing(as_json=as_json, is_verbose=verbose)
+    raise typer.Exit(run_loop(_give_input(run_id, value, call, showing)).exit_code)
 
 
-async def _give_input(run_id: str, pairs: list[str], call_options: CallOptions, *, as_json: bool) -> RunEnd:
+async def _give_input(run_id: str, pairs: list[str], call_options: CallOptions, showing: _Showing) -> RunEnd:
     from taoloop.cli.calling import calling_loop
     from taoloop.cli.following import RunEnd, answer
     from taoloop.cli.run_options import typed_values
@@ -132,18 +159,19 @@ async def _give_input(run_id: str, pairs: list[str], call_options: CallOptions, 
         if question is None:
             raise NotWaiting(f"Run {run_id} waits for no input.", metadata={"run_id": run_id})
         values = typed_values(pairs, question.fields)
-        end = await answer(client, call, RunEnd(run_id, None, question), values, _shower(as_json=as_json))
-    _tell_how_to_answer(end, call_options, as_json=as_json)
+        end = await answer(client, call, RunEnd(run_id, None, question), values, showing.shower())
+    _tell_how_to_answer(end, call_options, as_json=showing.as_json)
     return end
 
 
-def watch(
+def watch(  # noqa: PLR0913 - the options of a command are its parameters
     run_id: RunId,
     *,
     from_sequence: Annotated[int, typer.Option("--from", min=1, help="Number of the first event wanted.")] = 1,
     address: LoopAddress = None,
     deadline: DeadlineSeconds = 3600.0,
     tenant: Tenant = None,
+    verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show a run's events from the beginning until it ends or waits. Exit codes are those of `run`.
@@ -154,10 +182,11 @@ def watch(
     from taoloop.wire.event_loop import run as run_loop
 
     call = CallOptions(address=address, tenant=tenant, deadline_seconds=deadline)
-    raise typer.Exit(run_loop(_watch(run_id, from_sequence, call, as_json=as_json)).exit_code)
+    showing = _Showing(as_json=as_json, is_verbose=verbose)
+    raise typer.Exit(run_loop(_watch(run_id, from_sequence, call, showing)).exit_code)
 
 
-async def _watch(run_id: str, from_sequence: int, call_options: CallOptions, *, as_json: bool) -> RunEnd:
+async def _watch(run_id: str, from_sequence: int, call_options: CallOptions, showing: _Showing) -> RunEnd:
     from contextlib import aclosing
 
     from taoloop.cli.calling import calling_loop
@@ -167,7 +196,7 @@ async def _watch(run_id: str, from_sequence: int, call_options: CallOptions, *, 
         calling_loop(call_options) as (client, call),
         aclosing(client.watch(run_id, from_sequence, call)) as events,
     ):
-        return await follow(events, _shower(as_json=as_json))
+        return await follow(events, showing.shower())
 
 
 def runs(
@@ -252,14 +281,22 @@ async def _cancel(run_id: str, reason: str, call_options: CallOptions, *, as_jso
         output().print(styled(f"run {run_id}: {outcome}"))
 
 
-def _shower(*, as_json: bool) -> Callable[[RunEvent], None]:
-    from taoloop.cli.records import record_json
-    from taoloop.cli.run_view import RunView
-    from taoloop.cli.terminal import output, print_json
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Showing:
+    """How events are shown."""
 
-    if as_json:
-        return lambda event: print_json(record_json(event))
-    return RunView(output()).show
+    as_json: bool
+    is_verbose: bool
+
+    def shower(self) -> Callable[[RunEvent], None]:
+        """Return what shows one event."""
+        from taoloop.cli.records import record_json
+        from taoloop.cli.run_view import RunView
+        from taoloop.cli.terminal import output, print_json
+
+        if self.as_json:
+            return lambda event: print_json(record_json(event))
+        return RunView(output(), is_verbose=self.is_verbose).show
 
 
 def _ask(question: str) -> str:
@@ -269,8 +306,16 @@ def _ask(question: str) -> str:
 def _tell_how_to_answer(end: RunEnd, call: CallOptions, *, as_json: bool) -> None:
     from taoloop.cli.terminal import messages, styled
 
-    if end.question is None or as_json or end.exit_code is not ExitCode.NEEDS_INPUT:
+    if as_json:
         return
-    values = " ".join(f"--value {field.pointer.rsplit('/', 1)[-1]}=…" for field in end.question.fields)
     at = f" --address {call.address}" if call.address else ""
-    messages().print(styled(f"Answer with: taoloop input {end.run_id} {values}{at}", "yellow"))
+    told = ""
+    if end.exit_code is ExitCode.NEEDS_INPUT and end.question is not None:
+        values = " ".join(f"--value {field.pointer.rsplit('/', 1)[-1]}=…" for field in end.question.fields)
+        told = f"Answer with: taoloop input {end.run_id} {values}{at}"
+    elif end.exit_code is ExitCode.NEEDS_APPROVAL:
+        told = f"See what waits for leave with: taoloop approvals list --run {end.run_id}"
+    elif end.exit_code is ExitCode.NEEDS_HUMAN:
+        told = f"See what a person needs with: taoloop handovers list --run {end.run_id}{at}"
+    if told:
+        messages().print(styled(told, "yellow"))

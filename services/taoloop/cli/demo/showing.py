@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from taoloop.cli.demo.playing import TaskResult
+from taoloop.cli.demo.stage import DemoStage
 from taoloop.cli.demo.tasks import DemoTask
 from taoloop.cli.records import record_json
 from taoloop.cli.run_view import RunView
 from taoloop.cli.terminal import output, print_json, styled, table, table_output
 from taoloop.plan.running import RunEvent
-from taoloop.testing.stack import DevStack
 
 
 class DemoView:
@@ -24,15 +24,17 @@ class DemoView:
         self._as_json = as_json
         self._console = output()
 
-    def started(self, stack: DevStack) -> None:
+    def started(self, stage: DemoStage) -> None:
         """Say what runs and where."""
+        stack = stage.stack
         assert stack.mock is not None
         parts = {
             "Valkey": f"{stack.valkey.url} (pid {stack.valkey.pid})",
             "mock tools": stack.mock.base_url,
             "action": stack.action_address,
             "observation": stack.observation_address,
-            "thought, worker, loop": stack.loop_address,
+            "thought, loop": stack.loop_address,
+            "thought worker": f"a process of its own (pid {stage.worker.pid})",
         }
         if self._as_json:
             print_json({"started": dict(parts)})
@@ -55,15 +57,14 @@ class DemoView:
             for result in results:
                 print_json({"task": result.task_id, "result": record_json(result)})
             return
-        shown = table("", ("task", "language", "outcome", "tools called", "answer", "ms", "as expected"))
+        shown = table("", ("task", "what went wrong upstream", "what the loop did", "outcome", "ms", "as expected"))
         for result in results:
             as_expected = styled("yes", "green") if not result.deviations else styled("no", "bold red")
             cells = (
                 result.task_id,
-                result.language,
+                "; ".join(result.went_wrong) or "nothing",
+                "; ".join(result.was_done) or _plain(result),
                 " then ".join(result.outcomes),
-                ", ".join(result.tools) or "none",
-                result.answer,
                 f"{result.seconds * 1000:.0f}",
             )
             shown.add_row(*(styled(cell) for cell in cells), as_expected)
@@ -86,3 +87,8 @@ class DemoView:
                 "green" if good == len(results) else "red",
             )
         )
+
+
+def _plain(result: TaskResult) -> str:
+    """Return what the loop did where nothing needed a reaction."""
+    return f"calls {', '.join(result.tools)}" if result.tools else "calls nothing"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +13,9 @@ from ruamel.yaml.error import YAMLError
 
 from taoloop.core.errors import FieldViolation, InvalidRequest
 from taoloop.core.exact_json import ABSENT, Json, JsonValue
+from taoloop.plan.effects import ApprovalDecision
 from taoloop.plan.task import Outcome, Permissions, Role, Task, Turn
+from taoloop.testing.mock_tools import ScriptedReply
 from taoloop.tools.signature import Effect
 
 DEFAULT_FILE: Final = Path("examples/customer-service/tasks.yaml")
@@ -25,15 +27,47 @@ class Expectation:
 
     Attributes:
         outcomes: Any of these is right.
-        tools: The tools called, in order.
+        tools: The tools whose steps began, in order.
+        requests: How many requests each of these tools really had; others are not counted.
         answer_contains: Texts that the answer has.
         missing: Parameters that are asked for.
+        faults: Codes of faults that the run's events tell, in any order; others may be there.
     """
 
     outcomes: tuple[Outcome, ...]
     tools: tuple[str, ...] = ()
+    requests: Mapping[str, int] = field(default_factory=dict)
     answer_contains: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upstream:
+    """What one tool's server does instead of answering well, while a task runs.
+
+    Attributes:
+        tool: The tool.
+        reply: What it answers.
+    """
+
+    tool: str
+    reply: ScriptedReply
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resume:
+    """What is done with a run that waits.
+
+    Attributes:
+        values: The values that it asked for; None when it waits for leave.
+        decision: What is decided about every call that waits for leave.
+        expect: What should come of it.
+    """
+
+    values: dict[str, JsonValue] | None
+    decision: ApprovalDecision | None
+    expect: Expectation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,16 +79,18 @@ class DemoTask:
         language: Of its text.
         task: What is asked.
         expect: What should come of it.
-        values: What is given to the waiting run; None when it is not resumed.
-        then: What should come of the resumed run.
+        upstream: What the tools' servers do wrong meanwhile.
+        kills_worker: Whether the thought worker is killed while it holds the run's thought.
+        then: What is done with the waiting run; None when it is not resumed.
     """
 
     task_id: str
     language: str
     task: Task
     expect: Expectation
-    values: dict[str, JsonValue] | None = None
-    then: Expectation | None = None
+    upstream: tuple[Upstream, ...] = ()
+    kills_worker: bool = False
+    then: Resume | None = None
 
 
 def find_tasks(given: Path | None) -> Path:
@@ -105,14 +141,28 @@ def _task(item: Mapping[str, Any]) -> DemoTask:
             allowed_tools=tuple(permissions.get("allowed_tools", ())),
         ),
     )
-    then = item.get("then")
     return DemoTask(
         task_id=item["id"],
         language=item["language"],
         task=task,
         expect=_expectation(item["expect"]),
-        values=None if then is None else dict(then["input"]),
-        then=None if then is None else _expectation(then["expect"]),
+        upstream=tuple(_upstream(fault) for fault in item.get("upstream", ())),
+        kills_worker=bool(item.get("kill_worker", False)),
+        then=_resume(item["then"]) if "then" in item else None,
+    )
+
+
+def _upstream(item: Mapping[str, Any]) -> Upstream:
+    is_hanging = bool(item.get("hang", False))
+    reply = ScriptedReply(status=int(item.get("status", 200)), body=item.get("body"), is_hanging=is_hanging)
+    return Upstream(tool=item["tool"], reply=reply)
+
+
+def _resume(item: Mapping[str, Any]) -> Resume:
+    return Resume(
+        values=dict(item["input"]) if "input" in item else None,
+        decision=ApprovalDecision(item["decide"]) if "decide" in item else None,
+        expect=_expectation(item["expect"]),
     )
 
 
@@ -122,8 +172,10 @@ def _expectation(item: Mapping[str, Any]) -> Expectation:
     return Expectation(
         outcomes=tuple(Outcome(name.lower()) for name in names),
         tools=tuple(item.get("tools", ())),
+        requests=dict(item.get("requests", {})),
         answer_contains=tuple(str(text) for text in item.get("answer_contains", ())),
         missing=tuple(item.get("missing", ())),
+        faults=tuple(item.get("faults", ())),
     )
 
 

@@ -81,7 +81,7 @@ CODES: Final = {
     ),
     "TAINTED_SOURCE": Sentences(
         "Untrusted text would feed or steer a step that writes or reaches outside.",
-        "Bind the argument to a trusted source, or let a person decide.",
+        "Bind the argument to a trusted source, or let the run ask a person: permissions.tainted_effects ASK.",
     ),
     "CATALOGUE_MISMATCH": Sentences(
         "The plan was made against another catalogue.",

@@ -33,7 +33,7 @@ from opentelemetry.trace import (
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from taoloop.core.errors import TaoError
-from taoloop.core.settings import TelemetrySettings
+from taoloop.core.settings import TraceSettings
 from taoloop.core.telemetry.names import SCHEMA_URL, Attribute
 from taoloop.core.telemetry.unrecorded_span import UnrecordedSpan
 
@@ -253,7 +253,7 @@ _around, _attach, _detach = _context_functions()
 
 
 def build_tracer_provider(
-    settings: TelemetrySettings, service_name: str, *, exporter: SpanExporter | None = None
+    settings: TraceSettings, service_name: str, *, exporter: SpanExporter | None = None
 ) -> TracerProvider:
     """Return a provider that samples by ratio unless the caller's trace decided already.
 

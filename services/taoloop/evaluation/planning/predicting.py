@@ -12,6 +12,7 @@ from taoloop.core import pointers
 from taoloop.core.exact_json import ABSENT, JsonValue
 from taoloop.evaluation.planning.cases import ASK, NONE, PLAN, PlanningCase
 from taoloop.evaluation.planning.foreign import compilable
+from taoloop.plan.flow.fan_out import with_first_items
 from taoloop.plan.model import PlanStep, StepOutput, ThoughtPlan
 from taoloop.plan.task import Permissions, Role, Turn
 from taoloop.plan.thinking import Answer, Escalation, NeedInput, Refusal, ThinkRequest
@@ -87,8 +88,8 @@ def _stated_day(context: str) -> datetime | None:
 def decision(outcome: ThoughtPlan | Answer | NeedInput | Refusal | Escalation) -> dict[str, Any]:
     """Return what a planner came to as a prediction says it; an answer without a call counts as none."""
     match outcome:
-        case ThoughtPlan(steps=steps):
-            return {"kind": PLAN, "steps": _steps(steps)}
+        case ThoughtPlan():
+            return {"kind": PLAN, "steps": _steps(with_first_items(outcome).steps)}
         case NeedInput(fields=fields):
             names = [".".join(pointers.parse(field.pointer)) for field in fields]
             return {"kind": ASK, "tool": fields[0].tool, "fields": names}

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from taoloop.core import pointers
 from taoloop.core.exact_json import Absent, JsonValue
 from taoloop.evaluation.samples.masking import Redactor
-from taoloop.observation.exposing.personal_data import FINDERS, half_width
 from taoloop.observation.exposing.redactor import compile_redactor
 from taoloop.tools.contract import PersonalData, ToolContract
+from taoloop.tools.personal_data.finding import FINDERS, half_width
 
 
 def contract_redactor(contract: ToolContract) -> Redactor:

@@ -4,90 +4,103 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Final
 
-from taoloop.core.exact_json import ABSENT, Json, JsonValue, dumps
+from taoloop.core.exact_json import Json, JsonValue
 from taoloop.core.pointers import PointerNotFound, join, lookup
-from taoloop.loop.state import StepRecord
-from taoloop.plan.model import ThoughtPlan
-from taoloop.plan.thinking import Answer, Grounding
+from taoloop.loop.answering.findings import Disagreement, Findings, exposed_of, is_empty, leaves, present
+from taoloop.loop.answering.wording import ToolWords, Words, label_of, listed, said, words_for
+from taoloop.loop.steps.step_record import StepRecord
+from taoloop.plan.thinking import Answer, AnswerOrigin, Grounding
 
 # `{arguments.order_id}` or `{data.items.0.name}`.
 _PLACEHOLDER: Final = re.compile(r"\{(arguments|data)\.([A-Za-z0-9_.\-]+)\}")
-_LIST_SEPARATORS: Final = {"zh": "、"}
 MAX_FACTS: Final = 40
 """Most facts that an answer without a template lists; a person reads no more."""
 
-
-@dataclass(frozen=True, slots=True)
-class AnswerTemplates:
-    """The answer templates of one tool by language tag, such as `{"zh": "…", "en": "…"}`."""
-
-    by_language: Mapping[str, str]
-
-    def best_for(self, locale: str) -> str | None:
-        """Return the template for a BCP 47 tag: its language, else English, else any."""
-        language = locale.split("-", maxsplit=1)[0].lower()
-        for key in (locale, language, "en"):
-            if key in self.by_language:
-                return self.by_language[key]
-        return next(iter(self.by_language.values()), None)
+_Line = tuple[str, list[Grounding], AnswerOrigin]
 
 
-def compose(
-    plan: ThoughtPlan, steps: Mapping[str, StepRecord], templates: Mapping[str, AnswerTemplates], locale: str
-) -> Answer:
-    """Make the answer to a plan whose steps have run.
+def compose(findings: Findings, tools: Mapping[str, ToolWords], locale: str, *, with_templates: bool = True) -> Answer:
+    """Make the answer of what a run has found out, in the user's language.
 
-    It speaks of the steps that no other step builds on, in the plan's order, and of every value it names it says
-    which step it comes from.
+    Of every value that it names it says which step it comes from. What could not be found out, what was left out and
+    where two sources disagree is said as well, by what the tools do and never by names of the engine's own.
 
     Args:
-        plan: The plan.
-        steps: What is known of its steps, by id.
-        templates: Answer templates by tool name.
+        findings: What was found out.
+        tools: What is known of the tools, by name.
         locale: BCP 47 tag of the user's language.
+        with_templates: Whether tools' own templates are used; else the facts are listed.
     """
-    spoken = [steps[step_id] for step_id in _ends(plan) if steps[step_id].has_succeeded]
-    lines: list[str] = []
-    grounding: list[Grounding] = []
-    for record in spoken:
-        line, sources = _say(record, templates.get(record.tool), locale)
-        lines.append(line)
-        grounding.extend(sources)
-    return Answer(text="\n".join(lines), data=_data(spoken), grounding=tuple(grounding))
+    words = words_for(locale)
+    lines = [_say(record, _tool(tools, record), locale, words, with_templates) for record in findings.spoken]
+    texts = [text for text, _, _ in lines] + _remarks(findings, tools, words)
+    by_template = bool(lines) and all(origin is AnswerOrigin.TEMPLATE for _, _, origin in lines)
+    return Answer(
+        text="\n".join(texts) or words.nothing_at_all,
+        data=data_of(findings.spoken),
+        grounding=tuple(source for _, sources, _ in lines for source in sources),
+        origin=AnswerOrigin.TEMPLATE if by_template else AnswerOrigin.FACTS,
+    )
 
 
-def _ends(plan: ThoughtPlan) -> Sequence[str]:
-    built_on = {earlier for step in plan.steps for earlier in step.depends_on}
-    return [step.step_id for step in plan.steps if step.step_id not in built_on]
-
-
-def _data(spoken: Sequence[StepRecord]) -> Json:
-    exposed = {record.step_id: _exposed(record) for record in spoken}
+def data_of(spoken: Sequence[StepRecord]) -> Json:
+    """Return results as data: one as it is, several by the ids of their steps."""
+    exposed = {record.step_id: exposed_of(record) for record in spoken}
     return next(iter(exposed.values())) if len(exposed) == 1 else exposed
 
 
-def _say(record: StepRecord, templates: AnswerTemplates | None, locale: str) -> tuple[str, list[Grounding]]:
-    template = templates.best_for(locale) if templates is not None else None
-    if template is not None:
+def remarks_of(findings: Findings, tools: Mapping[str, ToolWords], locale: str) -> tuple[str, ...]:
+    """Return what is to be said beside the results, whoever words them: gaps, doubts and disagreements."""
+    return tuple(_remarks(findings, tools, words_for(locale)))
+
+
+def what_of(record: StepRecord, tools: Mapping[str, ToolWords]) -> str:
+    """Return what a step does, for the user."""
+    return _tool(tools, record).what
+
+
+def _tool(tools: Mapping[str, ToolWords], record: StepRecord) -> ToolWords:
+    return tools.get(record.tool) or ToolWords.unlisted(record.tool)
+
+
+def _say(record: StepRecord, tool: ToolWords, locale: str, words: Words, with_templates: bool) -> _Line:
+    template = tool.template_for(locale) if with_templates else None
+    is_nothing = is_empty(exposed_of(record))
+    if template is not None and (tool.is_writing or not is_nothing):
         try:
-            return _fill(template, record, locale)
+            return *_fill(template, record, words), AnswerOrigin.TEMPLATE
         except PointerNotFound:
             # A template that names a field which this result does not have cannot be said; the facts can.
             pass
-    return _facts(record, locale)
+    if is_nothing:
+        sentence = words.done if tool.is_writing else words.nothing
+        return sentence.format(what=tool.what), [], AnswerOrigin.FACTS
+    return *_facts(record, tool, words), AnswerOrigin.FACTS
 
 
-def _fill(template: str, record: StepRecord, locale: str) -> tuple[str, list[Grounding]]:
+def _fill(template: str, record: StepRecord, words: Words) -> tuple[str, list[Grounding]]:
+    """Fill a template with a result; with each of them, a line for each, where the step ran once per item."""
+    if record.gatherings == 0:
+        return _filled(template, record, words, "")
+    exposed = exposed_of(record)
+    count = min(len(exposed), MAX_FACTS) if isinstance(exposed, list) else 0
+    lines = [_filled(template, record, words, join(index)) for index in range(count)]
+    texts = [text for text, _ in lines] + ["…"] * (isinstance(exposed, list) and len(exposed) > count)
+    return "\n".join(texts), [source for _, sources in lines for source in sources]
+
+
+def _filled(template: str, record: StepRecord, words: Words, within: str) -> tuple[str, list[Grounding]]:
     grounding: list[Grounding] = []
 
     def value_of(match: re.Match[str]) -> str:
         root, path = match.group(1), match.group(2)
-        pointer = join(*path.split("."))
-        source = record.arguments if root == "arguments" else _exposed(record)
-        text = _as_text(lookup(_value(source), pointer), locale)
+        pointer = within + join(*path.split("."))
+        source = present(record.arguments) if root == "arguments" else exposed_of(record)
+        text = said(lookup(source, pointer), words)
         if root == "data":
             grounding.append(Grounding(text=text, step_id=record.step_id, pointer=pointer))
         return text
@@ -95,43 +108,44 @@ def _fill(template: str, record: StepRecord, locale: str) -> tuple[str, list[Gro
     return _PLACEHOLDER.sub(value_of, template), grounding
 
 
-def _facts(record: StepRecord, locale: str) -> tuple[str, list[Grounding]]:
+def _facts(record: StepRecord, tool: ToolWords, words: Words) -> tuple[str, list[Grounding]]:
     grounding: list[Grounding] = []
     parts: list[str] = []
-    for pointer, value in _leaves(_exposed(record)):
-        if len(parts) == MAX_FACTS:
+    for pointer, values in groupby(_sayable(exposed_of(record)), key=itemgetter(0)):
+        texts = [(said(value, words), place) for _, place, value in values]
+        room = MAX_FACTS - len(grounding)
+        if not room:
             parts.append("…")
             break
-        text = _as_text(value, locale)
-        parts.append(f"{pointer.strip('/').replace('/', '.') or 'value'}: {text}")
-        grounding.append(Grounding(text=text, step_id=record.step_id, pointer=pointer))
-    return f"{record.tool}: " + "; ".join(parts), grounding
+        label, shown = label_of(pointer), [text for text, _ in texts[:room]] + ["…"] * (len(texts) > room)
+        listed_values = words.list_mark.join(shown)
+        parts.append(f"{label}{words.colon}{listed_values}" if label else listed_values)
+        grounding += [Grounding(text=text, step_id=record.step_id, pointer=place) for text, place in texts[:room]]
+    return f"{tool.what}{words.colon}{words.fact_mark.join(parts)}", grounding
 
 
-def _leaves(value: JsonValue, pointer: str = "") -> Iterator[tuple[str, JsonValue]]:
-    if isinstance(value, dict) and value:
-        for key, inner in value.items():
-            yield from _leaves(inner, pointer + join(key))
-    elif isinstance(value, list) and value:
-        for index, inner in enumerate(value):
-            yield from _leaves(inner, pointer + join(str(index)))
-    else:
-        yield pointer, value
+def _sayable(value: JsonValue) -> Iterator[tuple[str, str, JsonValue]]:
+    """Yield the values of a result: under which label, where, and what; the items of a plain list share its label."""
+    for pointer, leaf in leaves(value):
+        if leaf is None or isinstance(leaf, dict | list):
+            continue  # nothing to be said
+        above, _, last = pointer.rpartition("/")
+        is_item = last.isdecimal() and isinstance(lookup(value, above), list)
+        yield above if is_item else pointer, pointer, leaf
 
 
-def _exposed(record: StepRecord) -> JsonValue:
-    return _value(record.observation.exposed) if record.observation is not None else None
+def _remarks(findings: Findings, tools: Mapping[str, ToolWords], words: Words) -> list[str]:
+    remarks = [_disagreement(each, words) for each in findings.disagreements]
+    for sentence, records in (
+        (words.doubtful, [record for record in findings.spoken if record.is_doubtful]),
+        (words.not_found, findings.failed),
+        (words.left_out, findings.left_out),
+    ):
+        names = [what_of(record, tools) for record in records]
+        remarks += [sentence.format(what=listed(names, words))] if names else []
+    return remarks
 
 
-def _value(value: Json) -> JsonValue:
-    return None if value is ABSENT else value
-
-
-def _as_text(value: JsonValue, locale: str) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list):
-        return _LIST_SEPARATORS.get(locale.split("-", maxsplit=1)[0], ", ").join(
-            _as_text(item, locale) for item in value
-        )
-    return dumps(value)
+def _disagreement(found: Disagreement, words: Words) -> str:
+    label = label_of(found.pointer) or words.value
+    return words.disagreement.format(field=label, taken=said(found.taken, words), other=said(found.other, words))

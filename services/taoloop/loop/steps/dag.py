@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.core.tasks import first_error
-from taoloop.loop.state import StepRecord
-from taoloop.plan.model import PlanStep, ThoughtPlan
+from taoloop.loop.steps.step_record import StepRecord
+from taoloop.plan.flow.conditions import steering_sources
+from taoloop.plan.model import PlanStep, StepOutput, ThoughtPlan
+from taoloop.plan.rules.sources import sources_of
 
 
 async def run_steps(
@@ -16,36 +18,32 @@ async def run_steps(
     steps: Mapping[str, StepRecord],
     run: Callable[[PlanStep], Awaitable[None]],
     skip: Callable[[PlanStep, Fault], Awaitable[None]],
-    max_parallel: int,
 ) -> None:
     """Run every step of a checked plan once; return when all of them have ended.
 
     A step starts when all it depends on has succeeded. When one of them did not, the step is skipped, and so are
-    the steps that depend on it; the others go on. A step that waits for a person is left as it is, and so are the
-    steps that depend on it. A step that ended before is not run again.
+    the steps that depend on it; the others go on. A step whose condition was false is left out, and so is what depends
+    on it, unless it is optional and the other step takes nothing of it. A step that waits for a person is left as it
+    is, and so are the steps that depend on it. A step that ended before is not run again.
 
     Args:
         plan: A plan without cycles.
         steps: What is known of the steps; `run` and `skip` keep it up to date.
         run: Runs one step; what came of it stands in `steps` afterwards.
         skip: Notes that a step does not run, and why.
-        max_parallel: Most steps that run at the same time.
     """
     ended = {step.step_id: asyncio.Event() for step in plan.steps}
-    slots = asyncio.Semaphore(max_parallel)
+    planned = {step.step_id: step for step in plan.steps}
 
     async def follow(step: PlanStep) -> None:
         for earlier in step.depends_on:
             if earlier in ended:
                 await ended[earlier].wait()
-        if not _is_to_run(step, steps):
-            ended[step.step_id].set()
-            return
-        broken = next((earlier for earlier in step.depends_on if not _has_succeeded(steps, earlier)), None)
-        if broken is not None:
-            await skip(step, _because_of(broken, steps))
-        else:
-            async with slots:
+        if _is_to_run(step, steps):
+            broken = [each for each in step.depends_on if not _is_met(step, each, steps, planned.get(each))]
+            if broken:
+                await skip(step, _because_of(_cause(broken, steps), steps))
+            else:
                 await run(step)
         ended[step.step_id].set()
 
@@ -70,19 +68,38 @@ def _is_open(steps: Mapping[str, StepRecord], step_id: str) -> bool:
     return record is not None and not record.is_done
 
 
-def _has_succeeded(steps: Mapping[str, StepRecord], step_id: str) -> bool:
+def _is_met(step: PlanStep, step_id: str, steps: Mapping[str, StepRecord], earlier: PlanStep | None) -> bool:
+    """Return whether a step may run as far as one that it depends on goes."""
     record = steps.get(step_id)
-    return record is not None and record.has_succeeded
+    if record is None:
+        return False
+    is_passed_over = record.is_left_out and earlier is not None and earlier.optional
+    return record.has_succeeded or (is_passed_over and not _takes_of(step, step_id, steps))
+
+
+def _takes_of(step: PlanStep, step_id: str, steps: Mapping[str, StepRecord]) -> bool:
+    """Return whether a step takes a value of another, or hangs on it."""
+    sources = (*(each for binding in step.bindings for each in sources_of(binding)), *steering_sources(step, steps))
+    return any(isinstance(source, StepOutput) and source.step_id == step_id for source in sources)
+
+
+def _cause(broken: Sequence[str], steps: Mapping[str, StepRecord]) -> str:
+    """Return which of several steps keeps one from running; a failure says more than a condition that was false."""
+    failed = (step_id for step_id in broken if step_id not in steps or not steps[step_id].is_left_out)
+    return next(failed, broken[0])
 
 
 def _because_of(step_id: str, steps: Mapping[str, StepRecord]) -> Fault:
-    """Return the fault of a step that is skipped, naming the step whose failure began it."""
+    """Return the fault of a step that is skipped, naming the step with which it began."""
     record = steps.get(step_id)
-    fault = record.fault if record is not None else None
-    root = (fault.cause_step_id if fault is not None else "") or step_id
+    why = record.skipped or record.fault if record is not None else None
+    root = (why.cause_step_id if why is not None else "") or step_id
+    if record is not None and record.is_left_out:
+        message = f"Step {step_id} was left out, since a condition was false."
+        return Fault(code=FaultCode.CONDITION_NOT_MET, stage=FaultStage.LOOP, message=message, cause_step_id=root)
     return Fault(
         code=FaultCode.UPSTREAM_STEP_FAILED,
         stage=FaultStage.LOOP,
-        message=f"Step {step_id} did not succeed" + (f": {fault.message}" if fault is not None else "."),
+        message=f"Step {step_id} did not succeed" + (f": {why.message}" if why is not None else "."),
         cause_step_id=root,
     )

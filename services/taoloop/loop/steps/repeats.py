@@ -6,26 +6,37 @@ from collections.abc import Iterable
 
 from taoloop.core.exact_json import ABSENT, Json, JsonValue, digest
 from taoloop.core.faults import Fault, FaultCode, FaultStage
-from taoloop.loop.state import StepRecord
-from taoloop.plan.calls import call_key
+from taoloop.loop.steps.step_record import StepRecord
+from taoloop.plan.flow.repetition import LoopGuard, spelt_alike
+from taoloop.plan.model import PlanStep
 
 
-def loop_fault(records: Iterable[StepRecord], tool: str, arguments: JsonValue, max_equal_calls: int) -> Fault | None:
-    """Return why a call is not made once more; None when it may still bring something new.
+def is_repeated(records: Iterable[StepRecord], step: PlanStep, arguments: JsonValue, max_equal_calls: int) -> bool:
+    """Tell whether a call brings nothing new.
 
     Args:
         records: The run's steps, oldest first.
-        tool: The tool that is to be called.
-        arguments: With what; key order and number form do not matter.
+        step: The step that is to make it.
+        arguments: With what.
         max_equal_calls: How often the call may give the same result. A result that differs starts the count anew.
     """
-    made = [record for record in records if record.tool == tool and record.action is not None]
+    made = [record for record in records if record.tool == step.tool and record.has_called]
     if len(made) < max_equal_calls:
-        return None  # the common case costs no digest
-    key = call_key(tool, arguments)
-    results = [_result(record) for record in made if call_key(tool, _present(record.arguments)) == key]
-    if len(results) < max_equal_calls or len(set(results[-max_equal_calls:])) > 1:
-        return None
+        return False  # the common case costs no digest
+    guard = LoopGuard(max_equal_calls)
+    for record in made:
+        guard.record(step.tool, _present(record.arguments), _result(record), _plan_of(record.step_id))
+    return guard.is_loop(step.tool, arguments, _plan_of(step.step_id))
+
+
+def first_good(records: Iterable[StepRecord], tool: str, arguments: JsonValue) -> StepRecord | None:
+    """Return the first step that made the call, however it was spelt, with a result that may be used."""
+    alike = (record for record in records if record.tool == tool and record.has_succeeded and not record.same_as)
+    return next((each for each in alike if spelt_alike(_present(each.arguments), arguments)), None)
+
+
+def loop_fault(tool: str, max_equal_calls: int) -> Fault:
+    """Return why a call that brings nothing new is not made once more."""
     return Fault(
         code=FaultCode.LOOP_DETECTED,
         stage=FaultStage.LOOP,
@@ -35,12 +46,17 @@ def loop_fault(records: Iterable[StepRecord], tool: str, arguments: JsonValue, m
     )
 
 
-def _result(record: StepRecord) -> str:
-    """Return a digest of what came back: status, body and failure, without times and attempts."""
+def _plan_of(step_id: str) -> str:
+    """Return which plan a step belongs to: the ids of one plan's steps begin alike, `2` of `2.t1`."""
+    return step_id.partition(".")[0]
+
+
+def _result(record: StepRecord) -> JsonValue:
+    """Return what came back: status, failure and a digest of the body, without times and attempts."""
     action = record.action
     assert action is not None
-    body = action.body.sha256 if action.body is not None else digest(_present(action.parsed))
-    return f"{action.status} {action.fault.code if action.fault is not None else ''} {body}"
+    body = action.body.sha256 if action.body is not None and action.body.sha256 else digest(_present(action.parsed))
+    return [action.status, str(action.fault.code) if action.fault is not None else "", body]
 
 
 def _present(value: Json) -> JsonValue:

@@ -2,54 +2,47 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
-from typing import Final, TypeVar
+import asyncio
+from contextlib import nullcontext, suppress
+from dataclasses import replace
+from typing import Final
 
 from taoloop.core.calls import CallContext
-from taoloop.core.clock import Clock
-from taoloop.core.errors import BackendUnavailable, TaoError
-from taoloop.core.exact_json import ABSENT, Json, JsonValue
+from taoloop.core.deadlines import Deadline
+from taoloop.core.errors import TaoError
+from taoloop.core.exact_json import ABSENT, Json, JsonValue, digest
 from taoloop.core.faults import Fault, FaultCode, FaultStage
-from taoloop.core.ids import new_id
+from taoloop.core.tasks import first_error
+from taoloop.core.telemetry import names
+from taoloop.loop.correction.fixing import fixed
 from taoloop.loop.limits import RunLimits
-from taoloop.loop.ports import ActionPort, ObservationPort
 from taoloop.loop.runlog.writer import RunWriter
-from taoloop.loop.steps.repeats import loop_fault
+from taoloop.loop.steps.calling import LAST_WORD_SECONDS, StepCall, ToolCaller, is_a_job
+from taoloop.loop.steps.due import items_of, why_left_out
+from taoloop.loop.steps.judging import ResultJudge
+from taoloop.loop.steps.repeats import first_good, is_repeated, loop_fault
+from taoloop.loop.steps.services import StepServices
+from taoloop.loop.steps.shared_reads import SharedReads, Turn
+from taoloop.loop.steps.step_record import StepRecord
 from taoloop.loop.tool_directory import KnownTools
-from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, Provenance
+from taoloop.plan.acting import ActionResult, ActionStatus, ServedBy
+from taoloop.plan.calls import call_key
+from taoloop.plan.flow.fan_out import at_item, item_step_id, planned_step_id
 from taoloop.plan.model import PlanStep
-from taoloop.plan.observing import ObservationResult, ObserveRequest
 from taoloop.plan.resolve import Resolution, ResolveContext, StepResult, resolve_step
 from taoloop.plan.running import (
     ActionReturned,
     ApprovalRequired,
+    EventBody,
+    ItemsGathered,
+    LimitReached,
     ResultObserved,
     StepSkipped,
     StepStarted,
-    WaitingBegan,
 )
-from taoloop.plan.task import Permissions
-from taoloop.tools.signature import Effect
 from taoloop.values.conversions import ConversionContext
 
-T = TypeVar("T")
-
-FIRST_PAUSE_SECONDS: Final = 0.1
-LONGEST_PAUSE_SECONDS: Final = 1.0
-
-LAST_WORD_SECONDS: Final = 0.5
-"""How long before its deadline a step stops waiting for a job, so that the job's handle is still recorded."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepServices:
-    """What a step needs of the world."""
-
-    action: ActionPort
-    observation: ObservationPort
-    clock: Clock
+_LATE: Final = frozenset({FaultCode.TOOL_TIMEOUT, FaultCode.DEADLINE_EXCEEDED, FaultCode.JOB_TIMEOUT})
 
 
 class StepRunner:
@@ -61,16 +54,27 @@ class StepRunner:
         tools: The tools as the executor listed them.
         limits: The run's limits.
         call: Tenant, deadline and the thought's id, sent along with every call.
+        max_parallel_steps: Most calls at the same time; jobs that are waited for, and steps that wait for the result of
+            the same read, are none.
     """
 
     def __init__(
-        self, services: StepServices, writer: RunWriter, tools: KnownTools, limits: RunLimits, call: CallContext
+        self,
+        services: StepServices,
+        writer: RunWriter,
+        tools: KnownTools,
+        limits: RunLimits,
+        call: CallContext,
+        max_parallel_steps: int,
     ) -> None:
         self._services = services
         self._writer = writer
         self._tools = tools
         self._limits = limits
-        self._call = call
+        self._caller = ToolCaller(services, writer, tools, call)
+        self._judge = ResultJudge(services, writer, call)
+        self._slots = asyncio.Semaphore(max_parallel_steps)
+        self._reads = SharedReads()
         self._started_calls: dict[str, int] = dict(writer.state.calls_per_tool)
 
     async def skip(self, step: PlanStep, fault: Fault) -> None:
@@ -78,29 +82,170 @@ class StepRunner:
         await self._writer.emit(StepSkipped(step_id=step.step_id, tool=step.tool, fault=fault))
 
     async def run(self, step: PlanStep) -> None:
-        """Run one step; what came of it is in the run's state afterwards."""
+        """Run one step, or one for each of its items; what came of it is in the run's state afterwards."""
+        left_out = why_left_out(step, self._writer.state)
+        if left_out is not None:
+            await self.skip(step, left_out)
+        elif step.for_each is None:
+            await self._run_one(step)
+        else:
+            await self._run_items(step)
+
+    async def _run_items(self, step: PlanStep) -> None:
+        """Run a step for the items that are due, and put the results together once all are there."""
+        items = items_of(step, self._writer.state, self._limits.max_items)
+        if isinstance(items, Fault):
+            await self.skip(step, items)
+            return
+        due = {index: item for index, item in enumerate(items) if self._is_due(step, index)}
+        used, most = self._started_calls.get(step.tool, 0), self._limits.max_calls_per_tool
+        if used + len({digest(item) for item in due.values()}) > most:
+            await self.skip(step, self._no_more_calls(step.tool))  # half of the items would serve nobody
+            return
+        with first_error():
+            async with asyncio.TaskGroup() as group:
+                for index in due:
+                    one = at_item(step, index)
+                    group.create_task(self._run_one(one, index), name=f"step {one.step_id}")
+        records = [self._record(item_step_id(step.step_id, index)) for index in range(len(items))]
+        if all(record is not None and record.is_done for record in records):
+            failed = tuple(record.step_id for record in records if record is not None and not record.has_succeeded)
+            await self._writer.emit(
+                ItemsGathered(step_id=step.step_id, tool=step.tool, items=len(items), failed=failed)
+            )
+
+    def _is_due(self, step: PlanStep, index: int) -> bool:
+        """Tell whether an item is to run: it has not ended, or it failed before its step is tried once more."""
+        record, planned = self._record(item_step_id(step.step_id, index)), self._record(step.step_id)
+        if record is None or record.is_waiting or not record.is_done:
+            return record is None or not record.is_waiting
+        return not record.has_succeeded and planned is not None and record.gathering < planned.gatherings
+
+    async def _run_one(self, step: PlanStep, item: int = 0) -> None:
+        record = self._record(step.step_id)
+        if record is not None and (record.has_result or record.is_in_flight) and await self._go_on(step, record):
+            return
         resolution = self._resolve(step)
         if not isinstance(resolution, Resolution):
             await self.skip(step, resolution[0])
             return
-        over = self._repeated(step, resolution.arguments) or self._count_call(step.tool)
-        if over is not None:
-            await self.skip(step, over)
+        call = StepCall(step=step, arguments=resolution.arguments, provenance=resolution.provenance)
+        started = StepStarted(
+            step_id=step.step_id,
+            tool=step.tool,
+            arguments=call.arguments,
+            provenance=call.provenance,
+            attempt=record.attempt + 1 if record is not None else 1,
+            item_of=planned_step_id(step.step_id),
+            item=item,
+        )
+        if not self._caller.is_read(step.tool):
+            with self._reads.write():
+                await self._make(call, started, Turn())
             return
+        async with self._reads.turn(call_key(step.tool, call.arguments)) as turn:
+            if turn.shared is None:
+                await self._make(call, started, turn)
+            else:
+                await self._serve(call, started, turn.shared, "shared")
+
+    async def _go_on(self, step: PlanStep, record: StepRecord) -> bool:
+        """Go on with what another host began; False when the call is to be made anew, which the executor knows."""
+        call = StepCall(step=step, arguments=_present(record.arguments), provenance=record.provenance)
+        if record.action is not None:
+            verdict = await self._judge.observe(step, call.arguments, record.action)
+            await self._writer.emit(ResultObserved(result=verdict))
+            return True
+        if record.job_handle is ABSENT:
+            return False
+        begun = ActionResult(
+            step_id=step.step_id, tool=step.tool, status=ActionStatus.PENDING, job_handle=record.job_handle
+        )
+        self._started_calls[step.tool] = self._started_calls.get(step.tool, 0) + 1
+        with nullcontext() if self._caller.is_read(step.tool) else self._reads.write():
+            await self._judged(call, await self._caller.followed(call, begun, self._caller.bounded(step)))
+        return True
+
+    async def _make(self, call: StepCall, started: StepStarted, turn: Turn) -> None:
+        """Make a call that no other step makes, unless the run has made it too often."""
+        step = call.step
+        records = self._writer.state.steps.values()
+        if is_repeated(records, step, call.arguments, self._limits.max_equal_calls):
+            await self._stop_loop(call, started)
+            return
+        if self._started_calls.get(step.tool, 0) >= self._limits.max_calls_per_tool:
+            await self.skip(step, self._no_more_calls(step.tool))
+            return
+        if self._writer.state.result_bytes >= self._limits.max_result_bytes:
+            await self.skip(step, self._no_more_bytes())
+            return
+        self._started_calls[step.tool] = self._started_calls.get(step.tool, 0) + 1
+        context = self._caller.bounded(step)
+        async with self._slots:
+            await self._writer.emit(started)
+            result = await self._caller.execute(call)
+        if is_a_job(result):
+            result = await self._caller.job_of(call, result, context)
+        turn.bring(result)
+        if result.status is ActionStatus.APPROVAL_REQUIRED:
+            await self._wait_for_leave(call, result)
+            return
+        if step.timeout_seconds is not None and _has_used_up(context.deadline, result):
+            await self._judged(call, result, LimitReached(limit="step_timeout", value=step.timeout_seconds))
+        else:
+            await self._judged(call, result)
+
+    async def _stop_loop(self, call: StepCall, started: StepStarted) -> None:
+        """Give a read that brings nothing new the result that the run has; without one the step fails."""
+        step, most = call.step, self._limits.max_equal_calls
+        known = first_good(self._writer.state.steps.values(), step.tool, call.arguments)
+        if known is None or known.action is None or not self._caller.is_read(step.tool):
+            self._count(step.tool, "refused")
+            await self.skip(step, loop_fault(step.tool, most))
+            return
+        await self._writer.emit(LimitReached(limit="max_equal_calls", value=float(most)))
+        await self._serve(call, started, known.action, "served")
+
+    async def _serve(self, call: StepCall, started: StepStarted, known: ActionResult, how: str) -> None:
+        """Let a step have the result of the same call, without a request; it is judged by what this step expects."""
+        self._count(call.step.tool, how)
+        weighs_less = known.served_by in {ServedBy.FALLBACK, ServedBy.CACHE}
+        result = replace(
+            known,
+            step_id=call.step.step_id,
+            served_by=known.served_by if weighs_less else ServedBy.DUPLICATE,
+            response_time_seconds=None,
+            total_time_seconds=None,
+            attempts=(),
+        )
+        await self._judged(call, result, replace(started, same_as=known.step_id))
+
+    async def _judged(self, call: StepCall, result: ActionResult, *before: EventBody) -> None:
+        """Have a result judged, and write both down at once; what came back is not lost when nobody can judge it."""
+        returned = ActionReturned(result=result)
+        try:
+            verdict = await self._judge.observe(call.step, call.arguments, result)
+        except BaseException:
+            with suppress(TaoError):  # why the step is stopped says more
+                await self._writer.emit(*before, returned)
+            raise
+        await self._writer.emit(*before, returned, ResultObserved(result=verdict))
+
+    async def _wait_for_leave(self, call: StepCall, result: ActionResult) -> None:
+        """Note that the step waits for a person; nothing was called, so nothing is counted or judged."""
+        step = call.step
+        self._started_calls[step.tool] -= 1
         await self._writer.emit(
-            StepStarted(
+            ActionReturned(result=result),
+            ApprovalRequired(
+                approval_id=result.approval_id,
+                expires_at=result.approval_expires_at,
                 step_id=step.step_id,
                 tool=step.tool,
-                arguments=resolution.arguments,
-                provenance=resolution.provenance,
-            )
+                arguments=call.arguments,
+                reason=result.approval_reason,
+            ),
         )
-        result = await self._execute(step, resolution.arguments, resolution.provenance)
-        await self._writer.emit(ActionReturned(result=result))
-        if result.status is ActionStatus.APPROVAL_REQUIRED:
-            await self._wait_for_leave(step, resolution.arguments, result)
-            return
-        await self._writer.emit(ResultObserved(result=await self._observe(step, resolution.arguments, result)))
 
     def _resolve(self, step: PlanStep) -> Resolution | tuple[Fault, ...]:
         state = self._writer.state
@@ -112,7 +257,7 @@ class StepRunner:
                 turns=task.turns,
                 state=task.state,
                 results={
-                    record.step_id: StepResult(_present(record.observation.data), record.observation.trust)
+                    record.step_id: StepResult(_present(record.observation.data), record.trust)
                     for record in state.steps.values()
                     if record.observation is not None and record.observation.valid
                 },
@@ -122,162 +267,40 @@ class StepRunner:
                     time_zone=task.time_zone,
                     locale=task.locale,
                 ),
-                tainted_context=state.is_tainted,
+                tainted_context=state.plan_is_tainted,
+                mend=fixed if state.corrections.is_fixed(planned_step_id(step.step_id) or step.step_id) else None,
             ),
         )
 
-    def _repeated(self, step: PlanStep, arguments: JsonValue) -> Fault | None:
-        records = self._writer.state.steps.values()
-        return loop_fault(records, step.tool, arguments, self._limits.max_equal_calls)
+    def _record(self, step_id: str) -> StepRecord | None:
+        return self._writer.state.steps.get(step_id)
 
-    def _count_call(self, tool: str) -> Fault | None:
-        """Count the call that is about to start, or return why it may not."""
-        used = self._started_calls.get(tool, 0)
-        if used >= self._limits.max_calls_per_tool:
-            return Fault(
-                code=FaultCode.LIMIT_REACHED,
-                stage=FaultStage.LOOP,
-                message=f"The run may call {tool} {self._limits.max_calls_per_tool} times.",
-                field="max_calls_per_tool",
-            )
-        self._started_calls[tool] = used + 1
-        return None
-
-    async def _execute(self, step: PlanStep, arguments: JsonValue, provenance: tuple[Provenance, ...]) -> ActionResult:
-        state = self._writer.state
-        request = ExecuteRequest(
-            request_id=new_id(self._services.clock),
-            run_id=state.run_id,
-            thought_id=self._call.request_id,
-            iteration=state.iteration,
-            step_id=step.step_id,
-            tool=step.tool,
-            arguments=arguments,
-            provenance=provenance,
-            catalogue_digest=state.catalogue_digest,
-            permissions=state.task.permissions or Permissions(),
-            timeout_seconds=step.timeout_seconds,
-            tainted_context=state.is_tainted,
-            approval_id=self._approval_id(step),
-        )
-        result = await self._answered(step, request)
-        return await self._waited_for(step, request, result) if _is_a_job(result) else result
-
-    async def _waited_for(self, step: PlanStep, request: ExecuteRequest, result: ActionResult) -> ActionResult:
-        """Ask about a pending job until it is over, or its step's or the run's time nearly is.
-
-        The executor keeps the pace: it answers when the job's next query was made, or when the time that it is
-        given here is over. A step that ends pending carries the handle, so that nothing of the job is lost.
-        """
-        deadline = self._call.deadline.shortened(step.timeout_seconds or float("inf"))
-        await self._writer.emit(WaitingBegan(reason="job", until=deadline.moment()))
-        while _is_a_job(result):
-            left = deadline.remaining_seconds() - LAST_WORD_SECONDS
-            if left <= 0:
-                break
-            again = replace(
-                request,
-                request_id=new_id(self._services.clock),
-                job_handle=result.job_handle,
-                timeout_seconds=left,
-            )
-            result = await self._answered(step, again)
-            await self._services.clock.sleep(FIRST_PAUSE_SECONDS)
-        return result
-
-    async def _answered(self, step: PlanStep, request: ExecuteRequest) -> ActionResult:
-        try:
-            return await self._patiently(lambda: self._services.action.execute(request, self._call))
-        except TaoError as error:
-            return self._no_result(step, error)
-
-    def _approval_id(self, step: PlanStep) -> str:
-        """Return the approval that was decided for the step; empty when none was asked for."""
-        record = self._writer.state.steps.get(step.step_id)
-        return record.leave.approval_id if record is not None and record.leave is not None else ""
-
-    async def _wait_for_leave(self, step: PlanStep, arguments: JsonValue, result: ActionResult) -> None:
-        """Note that the step waits for a person; nothing was called, so nothing is counted or judged."""
-        self._started_calls[step.tool] -= 1
-        await self._writer.emit(
-            ApprovalRequired(
-                approval_id=result.approval_id,
-                expires_at=result.approval_expires_at,
-                step_id=step.step_id,
-                tool=step.tool,
-                arguments=arguments,
-            )
+    def _no_more_calls(self, tool: str) -> Fault:
+        return Fault(
+            code=FaultCode.LIMIT_REACHED,
+            stage=FaultStage.LOOP,
+            message=f"The run may call {tool} {self._limits.max_calls_per_tool} times.",
+            field="max_calls_per_tool",
         )
 
-    async def _observe(self, step: PlanStep, arguments: JsonValue, result: ActionResult) -> ObservationResult:
-        state = self._writer.state
-        request = ObserveRequest(
-            result=result,
-            arguments=arguments,
-            expect=step.expect,
-            output_schema=step.output_schema,
-            catalogue_digest=state.catalogue_digest,
-            reference_time=state.task.reference_time,
-            projection=step.projection,
-        )
-        try:
-            return await self._patiently(lambda: self._services.observation.observe(request, self._call))
-        except TaoError as error:
-            # Nobody judged the result: it is not used, and no permission follows from it.
-            return ObservationResult(
-                step_id=step.step_id, tool=step.tool, valid=False, fault=_service_fault("observation", error)
-            )
-
-    async def _patiently(self, attempt: Callable[[], Awaitable[T]]) -> T:
-        """Repeat a call while the service is away and time is left; both services make a repeat harmless."""
-        pause = FIRST_PAUSE_SECONDS
-        while True:
-            try:
-                return await attempt()
-            except BackendUnavailable:
-                if self._call.deadline.remaining_seconds() <= pause * 2:
-                    raise
-            await self._services.clock.sleep(random.uniform(pause / 2, pause))
-            pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
-
-    def _no_result(self, step: PlanStep, error: TaoError) -> ActionResult:
-        """Return the envelope for a call of which the executor said nothing: a write may have happened."""
-        tool = self._tools.by_name.get(step.tool)
-        is_refused = error.code in ("INVALID_ARGUMENT", "FAILED_PRECONDITION", "RESOURCE_EXHAUSTED")
-        is_read = tool is not None and tool.effect is Effect.READ
-        status = ActionStatus.FAILED if is_read or is_refused else ActionStatus.OUTCOME_UNKNOWN
-        fault = _service_fault("action", error)
-        if status is ActionStatus.OUTCOME_UNKNOWN:
-            fault = Fault(
-                code=FaultCode.OUTCOME_UNKNOWN,
-                stage=FaultStage.ACTION,
-                message=f"Whether {step.tool} took effect is not known: {error.message}",
-                suggestion="Look the effect up before anything is repeated.",
-            )
-        return ActionResult(
-            run_id=self._writer.state.run_id,
-            thought_id=self._call.request_id,
-            step_id=step.step_id,
-            tool=step.tool,
-            status=status,
-            parsed=ABSENT,
-            fault=fault,
+    def _no_more_bytes(self) -> Fault:
+        return Fault(
+            code=FaultCode.LIMIT_REACHED,
+            stage=FaultStage.LOOP,
+            message=f"The tools have answered {self._limits.max_result_bytes} bytes, all that the run may take.",
+            field="max_result_bytes",
         )
 
+    def _count(self, tool: str, outcome: str) -> None:
+        label = tool if tool in self._tools.by_name else "unknown"
+        self._services.metrics.counter(names.REPEATED_CALLS).labels(tool=label, outcome=outcome).inc()
 
-def _is_a_job(result: ActionResult) -> bool:
-    """Tell whether the call goes on outside and can be asked about."""
-    return result.status is ActionStatus.PENDING and result.job_handle is not ABSENT
 
-
-def _service_fault(service: str, error: TaoError) -> Fault:
-    return Fault(
-        code=FaultCode.DEADLINE_EXCEEDED if error.code == "DEADLINE_EXCEEDED" else FaultCode.SERVICE_UNAVAILABLE,
-        stage=FaultStage.ACTION if service == "action" else FaultStage.OBSERVATION,
-        message=f"The {service} service did not serve the call: {error.reason}: {error.message}",
-        retriable=error.code == "UNAVAILABLE",
-        retry_after_seconds=error.retry_after_seconds if error.code == "UNAVAILABLE" else None,
-    )
+def _has_used_up(deadline: Deadline, result: ActionResult) -> bool:
+    """Tell whether a call ended for its time: it was cut off, or its job goes on beyond it."""
+    if result.status is ActionStatus.PENDING:
+        return deadline.remaining_seconds() <= LAST_WORD_SECONDS
+    return deadline.is_expired and result.fault is not None and result.fault.code in _LATE
 
 
 def _present(value: Json) -> JsonValue:

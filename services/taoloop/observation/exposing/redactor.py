@@ -11,11 +11,12 @@ from typing import Final
 from taoloop.core import pointers
 from taoloop.core.exact_json import ABSENT, Json, JsonValue
 from taoloop.core.redaction import MASK, are_harmless, is_harmless, is_secret_name, redact_text
-from taoloop.observation.exposing.own_patterns import OwnPattern
-from taoloop.observation.exposing.personal_data import FINDERS, Finder, half_width
 from taoloop.tools.contract import Observe, PersonalData, RedactField, RedactPattern
 from taoloop.tools.normalisers.place_tree import PlaceTree, tokens_tree
 from taoloop.tools.normalisers.places import Path, Tokens, is_above, overlap
+from taoloop.tools.personal_data.finding import FINDERS, Finder
+from taoloop.tools.personal_data.masking import masked as masked_text
+from taoloop.tools.personal_data.own_patterns import OwnPattern
 
 REDACTED: Final = "<REDACTED>"
 """Stands for the value of a field that the contract redacts, whatever its type."""
@@ -195,7 +196,7 @@ class Redactor:
             return text
         masked = redact_text(text)
         for placeholder, finder in self._masks:
-            masked = _masked(masked, placeholder, finder)
+            masked = masked_text(masked, placeholder, finder)
         return masked
 
     def excerpt(self, value: Json, pointer: str) -> Json:
@@ -353,19 +354,6 @@ def _body_places(observe: Observe, place: Tokens) -> list[Tokens]:
         elif source != target and is_above(place, target):
             found.append(source)
     return found
-
-
-def _masked(text: str, placeholder: str, finder: Finder) -> str:
-    spans = sorted(finder(half_width(text)))
-    if not spans:
-        return text
-    parts: list[str] = []
-    done = 0
-    for start, end in spans:
-        if start > done or not parts:
-            parts += [text[done:start], placeholder]
-        done = max(done, end)  # what touches or overlaps the one before is one
-    return "".join((*parts, text[done:]))
 
 
 def _most_bytes(text: str) -> int:

@@ -15,7 +15,7 @@ from taoloop.observation.grounding.reading import Reading, half_width
 from taoloop.observation.grounding.texts.calendars import read_dates
 from taoloop.observation.grounding.texts.codes import read_codes, read_phones, read_tokens
 from taoloop.observation.grounding.texts.names import read_names, read_quotes
-from taoloop.observation.grounding.texts.numbers import read_numbers
+from taoloop.observation.grounding.texts.numbers import read_numbers, read_rare_numerals
 from taoloop.observation.grounding.texts.word_numbers import WORDS
 from taoloop.plan.answering import ClaimKind
 from taoloop.values.chinese_numerals import CHARACTERS
@@ -55,6 +55,7 @@ def extract(text: str, reading: Reading, names: Mapping[str, Node] = MappingProx
     mentions += read_dates(view, taken, reading)
     mentions += read_phones(view, taken)
     mentions += read_tokens(view, taken)
+    mentions += read_rare_numerals(view, taken)
     mentions += read_numbers(view, taken, reading)
     mentions += known_names(view, taken, names)
     mentions += read_names(view, taken)

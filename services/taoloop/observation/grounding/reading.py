@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Final, Self
+from unicodedata import decimal
 from zoneinfo import ZoneInfo
 
 from taoloop.values.calendars import zone_of
@@ -25,7 +26,10 @@ _HALF_WIDTH: Final = {
     0x2011: "-",
     0x301C: "~",
     0x223C: "~",
+    0x066B: ".",
+    **dict(zip(map(ord, "兩貳參陸點負"), "两贰叁陆点负", strict=True)),  # numerals in traditional characters
 }
+_DIGIT_OF_ANOTHER_SCRIPT: Final = re.compile("[^\\D0-9]")
 _WIDE_GROUPING: Final = re.compile("(?<=[０-９])，(?=[０-９]{3})")
 """The wide comma is punctuation of Chinese, and groups digits only between wide ones."""
 
@@ -39,8 +43,14 @@ _DOLLARS: Final = {"CA": "CAD", "AU": "AUD", "NZ": "NZD", "HK": "HKD", "SG": "SG
 
 
 def half_width(text: str) -> str:
-    """Return the text in half width, code point for code point, so that places in it are places in the original."""
-    return _WIDE_GROUPING.sub(",", text).translate(_HALF_WIDTH)
+    """Return the text in half width, code point for code point, so that places in it are places in the original.
+
+    Decimal digits of every script become those of ASCII: `٩٩` and `९९` are 99, and no way round a check of numbers.
+    """
+    if text.isascii():
+        return text
+    view = _WIDE_GROUPING.sub(",", text).translate(_HALF_WIDTH)
+    return _DIGIT_OF_ANOTHER_SCRIPT.sub(lambda found: str(decimal(found[0])), view)
 
 
 @dataclass(frozen=True, slots=True)

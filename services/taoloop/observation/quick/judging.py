@@ -84,7 +84,7 @@ _OWN_FIELDS: Final = (
 )
 """What the verdicts on sound results differ in."""
 
-_Kind = tuple[Trust, ServedBy | None, bool, Consistency | None]
+_Kind = tuple[Trust, ServedBy | None, bool, Consistency | None, bool]
 Careful = Callable[[ObserveRequest, ActionResult, Sequence[CompiledSchema]], ObservationResult]
 
 
@@ -129,12 +129,19 @@ class QuickJudge:
         if data is ABSENT:
             return None
         consistency = None
-        if self._known or schemas or request.expect is not ABSENT:
-            expectations = Expectations(expect=request.expect, known=self._known, schemas=schemas)
+        has_snapshot = request.state_snapshot is not ABSENT
+        if self._known or schemas or has_snapshot or request.expect is not ABSENT:
+            expectations = Expectations(
+                expect=request.expect,
+                snapshot=request.state_snapshot,
+                arguments=request.arguments,
+                known=self._known,
+                schemas=schemas,
+            )
             consistency = check_consistency(data, expectations).consistency
         if consistency is Consistency.BROKEN:
             return None
-        kind = (result.trust, result.served_by, result.status_code == 0, consistency)
+        kind = (result.trust, result.served_by, result.status_code == 0, consistency, has_snapshot)
         words = self._words.get(kind)
         if words is None:
             return self._learn(kind, request, result, schemas)

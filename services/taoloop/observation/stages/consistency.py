@@ -13,8 +13,10 @@ from taoloop.core.pointers import PointerNotFound, PointerSyntaxError
 from taoloop.core.records import quickly_made
 from taoloop.observation.drift.detecting import unknown_value
 from taoloop.observation.stages.checks import schema_flaws
+from taoloop.observation.stages.details import CONSISTENT, SNAPSHOT_CONSUMED
 from taoloop.observation.stages.model import Flaw, Outcome, Stage, flaw
 from taoloop.plan.observing import CheckVerdict, Consistency, Drift
+from taoloop.plan.rules.snapshot import carries
 from taoloop.tools.normalisers.places import Path, Tokens, find
 from taoloop.tools.schemas import CompiledSchema
 
@@ -66,12 +68,16 @@ class Expectations:
 
     Attributes:
         expect: The plan's object from pointer to list of values; absent for none.
+        snapshot: The entries of the plan's state snapshot that the arguments have to carry; absent for none.
+        arguments: The arguments of the call.
         known: The contract's values; a place that the data does not have says nothing.
         schemas: Schemas that the data must fit: the step's own, and the planned tool's when another answered.
         refused: Expectations that cannot be read, as flaws made by the caller.
     """
 
     expect: Json = ABSENT
+    snapshot: Json = ABSENT
+    arguments: Json = ABSENT
     known: Sequence[KnownValues] = ()
     schemas: Sequence[CompiledSchema] = ()
     refused: Sequence[Flaw] = ()
@@ -79,7 +85,7 @@ class Expectations:
     @property
     def are_none(self) -> bool:
         """Tell whether anything will do."""
-        is_asked = bool(self.known or self.schemas or self.refused)
+        is_asked = bool(self.known or self.schemas or self.refused) or self.snapshot is not ABSENT
         return not is_asked and (self.expect is ABSENT or self.expect is None or self.expect == {})
 
 
@@ -99,14 +105,15 @@ class ConsistencyOutcome:
 
 
 _NOTHING_EXPECTED: Final = ConsistencyOutcome(None, Outcome())
-_AS_EXPECTED: Final = ConsistencyOutcome(Consistency.OK, Outcome(passed=("consistency_ok",)))
+_AS_EXPECTED: Final = ConsistencyOutcome(Consistency.OK, Outcome(passed=(CONSISTENT,)))
+_AS_HELD_TRUE: Final = ConsistencyOutcome(Consistency.OK, Outcome(passed=(SNAPSHOT_CONSUMED, CONSISTENT)))
 
 
 def check_consistency(data: JsonValue, expectations: Expectations) -> ConsistencyOutcome:
     """Compare the data with what the plan, the contract and the schemas expect."""
     if expectations.are_none:
         return _NOTHING_EXPECTED
-    flaws = [*expectations.refused, *_plan_flaws(data, expectations.expect)]
+    flaws = [*expectations.refused, *_snapshot_flaws(expectations), *_plan_flaws(data, expectations.expect)]
     drift: list[Drift] = []
     for known in expectations.known:
         _check_known(data, known, flaws, drift)
@@ -114,12 +121,26 @@ def check_consistency(data: JsonValue, expectations: Expectations) -> Consistenc
         flaws.extend(schema_flaws(schema, data, Stage.CONSISTENCY, FaultCode.CONSISTENCY_BROKEN))
     if flaws:
         return ConsistencyOutcome(Consistency.BROKEN, Outcome(flaws=tuple(flaws)), tuple(drift))
-    return _AS_EXPECTED
+    return _AS_EXPECTED if expectations.snapshot is ABSENT else _AS_HELD_TRUE
 
 
 def unreadable_expectation(message: str, *, pointer: str = "") -> Flaw:
     """Return the flaw of an expectation that cannot be checked: the check failed, so it does not pass."""
     return _broken(message, pointer=pointer, rule_id="expect", verdict=CheckVerdict.ERROR)
+
+
+def _snapshot_flaws(expectations: Expectations) -> list[Flaw]:
+    """Return the entries of the snapshot that the call did not carry: it was made about something else."""
+    snapshot = expectations.snapshot
+    if snapshot is ABSENT:
+        return []
+    if not isinstance(snapshot, dict):
+        message = "The state snapshot is not an object."
+        return [_broken(message, pointer="", rule_id="snapshot", verdict=CheckVerdict.ERROR)]
+    arguments = None if expectations.arguments is ABSENT else expectations.arguments
+    message = "The arguments of the call do not carry an entry of the state snapshot that the step has to use."
+    lost = [name for name, entry in snapshot.items() if not carries(arguments, entry)][:MAX_BROKEN]
+    return [_broken(message, pointer="", rule_id="snapshot", expected={name: snapshot[name]}) for name in lost]
 
 
 def _plan_flaws(data: JsonValue, expect: Json) -> list[Flaw]:

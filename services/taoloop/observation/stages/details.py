@@ -9,6 +9,11 @@ from taoloop.observation.stages.model import Flaw, Stage
 
 _MAX_NAMED: Final = 5
 _CONSISTENCY: Final = Stage.CONSISTENCY.value
+CONSISTENT: Final = "consistency_ok"
+"""The id of a consistency that holds: the last one of its trail."""
+SNAPSHOT_CONSUMED: Final = "snapshot_consumed"
+"""The id of a call whose arguments carry the state snapshot; it stands before `CONSISTENT`."""
+_OF_CONSISTENCY: Final = frozenset({CONSISTENT, SNAPSHOT_CONSUMED})
 
 
 def details(passed: Sequence[str], flaws: Sequence[Flaw], soft: tuple[float, int], note: str) -> tuple[str, str, str]:
@@ -21,7 +26,7 @@ def details(passed: Sequence[str], flaws: Sequence[Flaw], soft: tuple[float, int
         note: What else is to be said of how the data was chosen.
     """
     # What passed is told by ids of one list: a soft check that passed whole has one, and so has the consistency.
-    sound = len(passed) - int(soft[0]) - _is_as_expected(passed)
+    sound = len(passed) - int(soft[0]) - sum(one in _OF_CONSISTENCY for one in passed[-2:])
     if not flaws:
         return _hard(sound, (), note), f"{soft[0]:g} of {soft[1]} passed" if soft[1] else "", _agreement(passed, ())
     hard = [found for found in flaws if found.failure.hard and found.failure.stage != _CONSISTENCY]
@@ -49,7 +54,7 @@ def _agreement(passed: Sequence[str], differing: Sequence[Flaw]) -> str:
 
 
 def _is_as_expected(passed: Sequence[str]) -> bool:
-    return bool(passed) and passed[-1] == "consistency_ok"
+    return bool(passed) and passed[-1] == CONSISTENT
 
 
 def _named(flaws: Sequence[Flaw]) -> str:

@@ -19,6 +19,7 @@ from taoloop.plan.model import (
     Convert,
     Generated,
     InputValue,
+    ItemValue,
     Literal,
     QuerySpan,
     RequestClock,
@@ -29,12 +30,25 @@ from taoloop.plan.model import (
 )
 from taoloop.plan.task import Turn
 
-Source = QuerySpan | StatePath | StepOutput | ContractValue | InputValue | RequestClock | Template | Generated
+Source = (
+    QuerySpan | StatePath | StepOutput | ContractValue | InputValue | ItemValue | RequestClock | Template | Generated
+)
 
 _CONTRACT: Final = {f"${kind.value}": kind for kind in ContractValueKind}
-_NAMES: Final = ("$query", "$state", "$ref", "$input", *_CONTRACT, "$clock", "$template", "$generated", "$literal")
+_NAMES: Final = (
+    "$query",
+    "$state",
+    "$ref",
+    "$item",
+    "$input",
+    *_CONTRACT,
+    "$clock",
+    "$template",
+    "$generated",
+    "$literal",
+)
 _DOTTED = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
-_PART_SOURCES: Final = QuerySpan | StatePath | StepOutput | InputValue
+_PART_SOURCES: Final = QuerySpan | StatePath | StepOutput | InputValue | ItemValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +106,8 @@ def write_source(source: Source) -> dict[str, JsonValue]:
             return {"$state": source.pointer}
         case StepOutput():
             return {"$ref": write_reference(source)}
+        case ItemValue():
+            return {"$item": source.pointer}
         case ContractValue():
             return {f"${source.kind.value}": source.pointer}
         case InputValue():
@@ -191,7 +207,9 @@ def _source(name: str, raw: JsonValue, place: str, pointer: str, scope: ArgsScop
         return _refused(scope, place, "a string")
     if name == "$generated":
         return Generated(text=raw)
-    return StatePath(pointer=raw) if _is_pointer(raw) else _refused(scope, place, "a JSON pointer")
+    if not _is_pointer(raw):
+        return _refused(scope, place, "a JSON pointer")
+    return ItemValue(pointer=raw) if name == "$item" else StatePath(pointer=raw)
 
 
 def _query(raw: JsonValue, place: str, scope: ArgsScope) -> QuerySpan | None:
@@ -249,7 +267,7 @@ def _template(raw: JsonValue, place: str, scope: ArgsScope) -> Source | None:
         elif binding is not None and binding.source is None and isinstance(binding.value, str):
             parts.append(TemplatePart(source=Literal(text=binding.value)))
         else:
-            _refused(scope, here, "a string, $query, $state, $ref or $input without conversion")
+            _refused(scope, here, "a string, $query, $state, $ref, $item or $input without conversion")
     return Template(parts=tuple(parts))
 
 

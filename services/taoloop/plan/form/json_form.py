@@ -148,6 +148,7 @@ def step_to_json(step: PlanStep) -> JsonValue:
     if step.timeout_seconds is not None:
         written["timeout_seconds"] = step.timeout_seconds
     _put(written, "projection", step.projection)
+    _put(written, "uses_snapshot", list(step.uses_snapshot))
     return written
 
 
@@ -223,6 +224,7 @@ def _step(value: JsonValue, place: str, scope: ArgsScope) -> PlanStep:
         optional=form.boolean("optional"),
         timeout_seconds=_timeout(form),
         projection=form.text("projection"),
+        uses_snapshot=form.texts("uses_snapshot"),
     )
     form.finish()
     return step

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from taoloop.core import pointers
 from taoloop.core.exact_json import ABSENT
 from taoloop.core.faults import Fault, FaultCode
 from taoloop.plan.check_context import CheckContext, argument_place, invalid, near, plan_fault, step_place
+from taoloop.plan.flow.conditions import steering_sources
 from taoloop.plan.model import (
     Binding,
     ContractValue,
@@ -160,19 +161,24 @@ def input_sources_are_known(plan: ThoughtPlan, context: CheckContext) -> Iterato
                 )  # fmt: skip
 
 
-def input_sources_are_obeyed(plan: ThoughtPlan, _: CheckContext) -> Iterator[Fault]:
-    """A step that says what it may see uses nothing else."""
+def input_sources_are_obeyed(plan: ThoughtPlan, context: CheckContext) -> Iterator[Fault]:
+    """A step that says what it may see uses nothing else, neither for its arguments nor to decide whether it runs."""
+    step_ids = (*(step.step_id for step in plan.steps), *context.completed_by_id)
     for index, step in enumerate(plan.steps):
         if not step.input_sources:
             continue
-        for binding in step.bindings:
-            for name in _names_seen(binding):
-                if name not in step.input_sources:
-                    yield plan_fault(
-                        FaultCode.SOURCE_NOT_ALLOWED, argument_place(index, binding.pointer),
-                        f"The step's input_sources do not list {name!r}.",
-                        expected=list(step.input_sources), actual=name,
-                    )  # fmt: skip
+        seen = [
+            (argument_place(index, binding.pointer), name)
+            for binding in step.bindings
+            for name in _names_seen(_sources(binding))
+        ]
+        seen += [(step_place(index), name) for name in _names_seen(steering_sources(step, step_ids))]
+        for at, name in seen:
+            if name not in step.input_sources:
+                yield plan_fault(
+                    FaultCode.SOURCE_NOT_ALLOWED, at, f"The step's input_sources do not list {name!r}.",
+                    expected=list(step.input_sources), actual=name,
+                )  # fmt: skip
 
 
 def conversions_are_known(plan: ThoughtPlan, _: CheckContext) -> Iterator[Fault]:
@@ -207,10 +213,13 @@ def _kind(source: object) -> str:
             return ""
 
 
-def _names_seen(binding: Binding) -> Iterator[str]:
-    sources = (
-        [part.source for part in binding.source.parts] if isinstance(binding.source, Template) else [binding.source]
-    )
+def _sources(binding: Binding) -> Iterable[object]:
+    if isinstance(binding.source, Template):
+        return [part.source for part in binding.source.parts]
+    return [binding.source]
+
+
+def _names_seen(sources: Iterable[object]) -> Iterator[str]:
     for source in sources:
         match source:
             case QuerySpan():

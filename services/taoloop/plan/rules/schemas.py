@@ -26,12 +26,6 @@ def expectations_are_well_formed(plan: ThoughtPlan, _: CheckContext) -> Iterator
         yield from _expect_faults(index, step)
 
 
-def snapshot_is_an_object(plan: ThoughtPlan, _: CheckContext) -> Iterator[Fault]:
-    """The state snapshot, where there is one, is an object."""
-    if not isinstance(plan.state_snapshot, Absent | dict):
-        yield invalid("/state_snapshot", "The state snapshot is not an object.")
-
-
 def _schema_faults(place: str, schema: Json) -> Iterator[Fault]:
     if isinstance(schema, Absent):
         return

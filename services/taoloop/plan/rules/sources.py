@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from taoloop.core import pointers
 from taoloop.core.exact_json import ABSENT, Absent, Json, JsonValue
 from taoloop.core.faults import Fault, FaultCode
 from taoloop.plan.check_context import CheckContext, argument_place, near, plan_fault, step_place
+from taoloop.plan.flow.conditions import steering_sources
 from taoloop.plan.form.spans import span_text
 from taoloop.plan.graph import ancestors
 from taoloop.plan.model import (
@@ -27,12 +28,14 @@ from taoloop.plan.model import (
 )
 from taoloop.plan.rules.bindings import known_steps
 from taoloop.plan.rules.structure import dependencies_of
-from taoloop.plan.schema_places import described, place, properties
+from taoloop.plan.schema_places import Schema, described, place, properties
 from taoloop.tools.schema_paths import incompatibility, types_at
 from taoloop.tools.schema_refusals import SchemaRefused
 from taoloop.tools.schemas import CompiledSchema
 from taoloop.tools.signature import ToolSignature
 from taoloop.values.conversions import CONVERSIONS, option_fault, result_schema
+
+_DEFINITIONS: Final = ("$defs", "definitions")
 
 
 def sources_of(binding: Binding) -> tuple[Any, ...]:
@@ -46,7 +49,7 @@ def spans_match(plan: ThoughtPlan, context: CheckContext) -> Iterator[Fault]:
     """A span lies inside of its turn, and its text is the text that stands there."""
     if context.turns is None:
         return
-    for at, source in _all_sources(plan):
+    for at, source in _all_sources(plan, context):
         if not isinstance(source, QuerySpan):
             continue
         stored = span_text(source, context.turns)
@@ -62,7 +65,7 @@ def state_places_exist(plan: ThoughtPlan, context: CheckContext) -> Iterator[Fau
     """A path into the session's state leads to a value."""
     if not context.has_request:
         return
-    for at, source in _all_sources(plan):
+    for at, source in _all_sources(plan, context):
         if isinstance(source, StatePath) and _found(context.state, source.pointer) is ABSENT:
             yield plan_fault(
                 FaultCode.UNKNOWN_REFERENCE, at, f"The session's state has nothing at {source.pointer!r}.",
@@ -74,7 +77,7 @@ def inputs_exist(plan: ThoughtPlan, context: CheckContext) -> Iterator[Fault]:
     """A path into an answer of the caller leads to a value."""
     if not context.has_request:
         return
-    for at, source in _all_sources(plan):
+    for at, source in _all_sources(plan, context):
         if isinstance(source, InputValue) and _input(context, source) is ABSENT:
             yield plan_fault(
                 FaultCode.UNKNOWN_REFERENCE, at, f"The input {source.input_id!r} has nothing at {source.pointer!r}.",
@@ -111,7 +114,7 @@ def references_are_declared(plan: ThoughtPlan, context: CheckContext) -> Iterato
     completed = context.completed_by_id
     for index, step in enumerate(plan.steps):
         upstream = ancestors(graph, step.step_id) - {step.step_id}
-        for at, source in _step_sources(index, step):
+        for at, source in _step_sources(index, step, known_ids(plan, context)):
             if not isinstance(source, StepOutput) or (source.step_id in upstream and source.step_id in graph):
                 continue
             if source.step_id in completed:
@@ -129,18 +132,40 @@ def references_are_declared(plan: ThoughtPlan, context: CheckContext) -> Iterato
 
 def references_exist(plan: ThoughtPlan, context: CheckContext) -> Iterator[Fault]:
     """What a reference points at is a field of the earlier tool's output schema."""
-    for at, source in _all_sources(plan):
+    for at, source in _all_sources(plan, context):
         if not isinstance(source, StepOutput):
             continue
-        tool = _tool_of(plan, context, source.step_id)
-        if tool is None or tool.returns is None:
+        tool, returns = _tool_of(plan, context, source.step_id), output_of(plan, context, source.step_id)
+        if tool is None or returns is None:
             continue
-        if _parsed(source.pointer) is None or place(tool.returns, source.pointer) is None:
-            names = tuple(pointers.join(name) for name in properties(tool.returns))
+        if _parsed(source.pointer) is None or place(returns, source.pointer) is None:
+            names = tuple(pointers.join(name) for name in properties(returns))
             yield plan_fault(
                 FaultCode.UNKNOWN_REFERENCE, at, f"The output of {tool.name!r} has no field {source.pointer!r}.",
                 actual=source.pointer, candidates=tuple(dict.fromkeys([*near(source.pointer, names), *names])),
             )  # fmt: skip
+
+
+def output_of(plan: ThoughtPlan, context: CheckContext, step_id: str) -> Schema | None:
+    """Return the schema of a planned or completed step's result; None where nothing is known of it.
+
+    A step that runs once per item brings the list of its tool's outputs.
+    """
+    tool = _tool_of(plan, context, step_id)
+    if tool is None or tool.returns is None:
+        return None
+    planned = next((step for step in plan.steps if step.step_id == step_id), None)
+    if planned is not None:
+        return tool.returns if planned.for_each is None else _list_of(tool.returns)
+    return _list_of(tool.returns) if context.completed_by_id[step_id].is_gathered else tool.returns
+
+
+def _list_of(schema: Schema) -> Schema:
+    """Return the schema of a list of what a schema describes; its definitions stay where references look for them."""
+    if isinstance(schema, bool):
+        return {"type": "array", "items": schema}
+    shared = {name: schema[name] for name in _DEFINITIONS if name in schema}
+    return {**shared, "type": "array", "items": {name: schema[name] for name in schema if name not in shared}}
 
 
 def types_fit_parameters(plan: ThoughtPlan, context: CheckContext) -> Iterator[Fault]:
@@ -214,10 +239,10 @@ def _offered(plan: ThoughtPlan, context: CheckContext, binding: Binding) -> tupl
         case InputValue():
             return _as_schema(_input(context, binding.source))
         case StepOutput(step_id=step_id, pointer=pointer):
-            tool = _tool_of(plan, context, step_id)
-            if tool is None or tool.returns is None or _parsed(pointer) is None:
+            returns = output_of(plan, context, step_id)
+            if returns is None or isinstance(returns, bool) or _parsed(pointer) is None:
                 return None
-            return dict(tool.returns), pointer
+            return dict(returns), pointer
         case _:
             return None
 
@@ -234,17 +259,24 @@ def _tool_of(plan: ThoughtPlan, context: CheckContext, step_id: str) -> ToolSign
     return None if completed is None else context.tools.get(completed.tool)
 
 
-def _all_sources(plan: ThoughtPlan) -> Iterator[tuple[str, Any]]:
+def known_ids(plan: ThoughtPlan, context: CheckContext) -> frozenset[str]:
+    """Return the ids of the plan's and of the completed steps."""
+    return frozenset((*(step.step_id for step in plan.steps), *context.completed_by_id))
+
+
+def _all_sources(plan: ThoughtPlan, context: CheckContext) -> Iterator[tuple[str, Any]]:
+    step_ids = known_ids(plan, context)
     for index, step in enumerate(plan.steps):
-        yield from _step_sources(index, step)
+        yield from _step_sources(index, step, step_ids)
 
 
-def _step_sources(index: int, step: PlanStep) -> Iterator[tuple[str, Any]]:
+def _step_sources(index: int, step: PlanStep, step_ids: frozenset[str]) -> Iterator[tuple[str, Any]]:
     for binding in step.bindings:
         for source in sources_of(binding):
             yield argument_place(index, binding.pointer), source
-    if step.for_each is not None and step.for_each.items is not None:
-        yield step_place(index, "for_each", "items"), step.for_each.items
+    items = step.for_each.items if step.for_each is not None else None
+    for source in steering_sources(step, step_ids):
+        yield step_place(index, *(("for_each", "items") if source is items else ("when",))), source
 
 
 def _input(context: CheckContext, source: InputValue) -> Json:

@@ -75,7 +75,7 @@ def _pointing(step: PlanStep) -> PlanStep:
 
     Both repeat what stands elsewhere; a planner writes where a value is, not the value.
     """
-    return replace(step, bindings=tuple(map(_without_copies, step.bindings)))
+    return replace(step, bindings=tuple(map(_without_copies, step.bindings)), uses_snapshot=())
 
 
 def _without_copies(binding: Binding) -> Binding:
@@ -137,13 +137,3 @@ def dependencies_have_no_cycle(plan: ThoughtPlan, _: CheckContext) -> Iterator[F
             FaultCode.DEPENDENCY_CYCLE, step_place(positions[members[0]], "depends_on"),
             f"The steps {', '.join(members)} wait for one another.", actual=list(members),
         )  # fmt: skip
-
-
-def features_are_served(plan: ThoughtPlan, _: CheckContext) -> Iterator[Fault]:
-    """Conditions and fan-out have their place in the form, and nothing runs them yet."""
-    for index, step in enumerate(plan.steps):
-        for name, is_used in (("when", step.when is not ABSENT), ("for_each", step.for_each is not None)):
-            if is_used:
-                yield plan_fault(
-                    FaultCode.NOT_YET_SUPPORTED, step_place(index, name), f"`{name}` is not served by this version."
-                )

@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.plan.check_context import CheckContext, near, plan_fault, step_place
 from taoloop.plan.model import ThoughtPlan
-from taoloop.tools.signature import Effect, Reach, ToolSignature
+from taoloop.plan.task import TaintedEffects
+from taoloop.tools.signature import ToolSignature, may_do_harm
 
 _MAX_LISTED_TOOLS = 50
 
 
 def may_harm(tool: ToolSignature) -> bool:
     """Tell whether a call changes something or lets somebody outside see what is sent."""
-    return tool.effect is not Effect.READ or tool.reach is Reach.OUTWARD
+    return may_do_harm(tool.effect, tool.reach)
 
 
 def tools_exist(plan: ThoughtPlan, context: CheckContext) -> Iterator[Fault]:
@@ -84,9 +85,14 @@ def effects_are_allowed(plan: ThoughtPlan, context: CheckContext) -> Iterator[Fa
             )  # fmt: skip
 
 
+def refuses_taint(context: CheckContext) -> bool:
+    """Tell whether steps that untrusted text steers or feeds are refused at once; otherwise nobody is asked here."""
+    return context.permissions.tainted_effects is TaintedEffects.REFUSE
+
+
 def tainted_context_stays_inside(plan: ThoughtPlan, context: CheckContext) -> Iterator[Fault]:
-    """A plan that untrusted text could have shaped neither writes nor sends anything outside."""
-    if not (plan.tainted_context or context.tainted_context):
+    """A plan that untrusted text could have shaped neither writes nor sends anything outside, if that is refused."""
+    if not refuses_taint(context) or not (plan.tainted_context or context.tainted_context):
         return
     for index, step in enumerate(plan.steps):
         tool = context.tools.get(step.tool)

@@ -128,7 +128,7 @@ class Asking:
         return ChatRequest(
             messages=(*question.messages, *said),
             max_tokens=question.form.max_tokens,
-            temperature=self._rules.temperature,
+            temperature=0.0 if question.request.strict else self._rules.temperature,
             top_p=self._rules.top_p,
             seed=question.seed,
             form=question.form.form,

@@ -20,6 +20,7 @@ from taoloop.thought.pipeline.routing import ModelStanding, PlannedBy, Route, Ro
 from taoloop.thought.pipeline.rungs import EmptyPlanPolicy, Rung, single_step
 from taoloop.thought.pipeline.stages import Stage, Stages
 from taoloop.thought.planners.graph import PlannerReply
+from taoloop.thought.planners.known import SummaryRules, answer_of
 from taoloop.tools.catalogue import Catalogue
 
 _HELD_BACK: Final = {
@@ -37,12 +38,14 @@ class PipelineRules:
         routing: When a model is asked.
         authorisation: What a thought may come to, and with which tools.
         limits: How large a plan may be.
+        summary: When a thought plans no more calls and answers with what is known.
         is_stall_refused: Whether a thought that repeats the one before it is a failure.
     """
 
     routing: RoutingRules = field(default_factory=RoutingRules)
     authorisation: Authorisation = field(default_factory=Authorisation)
     limits: PlanLimits = DEFAULT_LIMITS
+    summary: SummaryRules = field(default_factory=SummaryRules)
     is_stall_refused: bool = True
 
 
@@ -84,6 +87,7 @@ class Pipeline:
         self._routes = stages.metrics.counter(names.THOUGHT_ROUTES)
         self._fallbacks = stages.metrics.counter(names.THOUGHT_FALLBACKS)
         self._modes = stages.metrics.counter(names.THOUGHT_MODES_REFUSED)
+        self._summaries = stages.metrics.counter(names.THOUGHT_SUMMARIES)
 
     @property
     def name(self) -> str:
@@ -106,6 +110,8 @@ class Pipeline:
         """
         request = self._rules.authorisation.narrowed(request)
         context = self._context(request)
+        if self._rules.summary.apply_to(request):
+            self._summaries.inc()
         look = await self._look(request, context)
         chosen = self._route(request, look)
         climb = Climb()
@@ -120,9 +126,16 @@ class Pipeline:
 
     async def _look(self, request: ThinkRequest, context: CheckContext) -> _Look:
         with self._stages.of(Stage.GRAPH) as run:
-            reply = await self._graph.plan(request)
+            reply = self._summed_up(await self._graph.plan(request), request)
             run.outcome = reply.decision.kind.value
         return _Look(reply, self._faults(reply, request, context))
+
+    def _summed_up(self, reply: PlannerReply, request: ThinkRequest) -> PlannerReply:
+        """Return the reply, or where the run has made calls enough the results in the place of a plan."""
+        if not isinstance(reply.outcome, ThoughtPlan) or not self._rules.summary.apply_to(request):
+            return reply
+        answer = answer_of([step for step in request.completed if step.fault is None])
+        return replace(reply, outcome=answer, decision=replace(reply.decision, kind=DecisionKind.ANSWER))
 
     def _faults(self, reply: PlannerReply, request: ThinkRequest, context: CheckContext) -> tuple[Fault, ...]:
         if isinstance(reply.outcome, ThoughtPlan):

@@ -11,6 +11,7 @@ from taoloop.core.exact_json import ABSENT, Absent, Json, JsonValue, equal
 from taoloop.core.faults import Fault, FaultCode
 from taoloop.plan.check_context import plan_fault
 from taoloop.plan.fingerprint import thought_fingerprint
+from taoloop.plan.flow.fan_out import at_item, with_first_items
 from taoloop.plan.model import PlanStep, StepOutput, ThoughtPlan
 from taoloop.plan.task import InputReason
 from taoloop.plan.thinking import Answer, CompletedStep, Escalation, NeedInput, Refusal, ThinkRequest
@@ -88,12 +89,26 @@ def _is_repeated_plan(plan: ThoughtPlan, request: ThinkRequest) -> bool:
 def _was_done(step: PlanStep, completed: tuple[CompletedStep, ...]) -> bool:
     """Tell whether the same call was made with success, as far as its arguments are known before it is made."""
     done = [each for each in completed if each.tool == step.tool and each.fault is None]
-    if not done or step.for_each is not None:
+    if not done:
         return False
-    arguments = _arguments(step, completed)
+    arguments = _arguments(step, completed) if step.for_each is None else _arguments_of_items(step, completed)
     return arguments is not None and any(
         equal(arguments, {} if isinstance(each.arguments, Absent) else each.arguments) for each in done
     )
+
+
+def _arguments_of_items(step: PlanStep, completed: tuple[CompletedStep, ...]) -> JsonValue | None:
+    """Return the list of the arguments of a step that runs once per item; None while its list is not known."""
+    listed = step.for_each.items if step.for_each is not None else None
+    results = {done.step_id: done.exposed for done in completed if done.fault is None}
+    exposed = results.get(listed.step_id, ABSENT) if listed is not None else ABSENT
+    if listed is None or isinstance(exposed, Absent):
+        return None
+    items = _looked_up(exposed, listed.pointer)
+    if not isinstance(items, list):
+        return None
+    arguments = [_arguments(at_item(step, index), completed) for index in range(len(items))]
+    return None if None in arguments else [*arguments]
 
 
 def _arguments(step: PlanStep, completed: tuple[CompletedStep, ...]) -> JsonValue | None:
@@ -143,4 +158,4 @@ def _causes(outcome: Outcome, request: ThinkRequest) -> list[str]:
 
 
 def _sources_read(plan: ThoughtPlan) -> set[str]:
-    return {type(binding.source).__name__ for step in plan.steps for binding in step.bindings}
+    return {type(binding.source).__name__ for step in with_first_items(plan).steps for binding in step.bindings}

@@ -11,8 +11,8 @@ from typing import Any, Final
 from taoloop.core import pointers
 from taoloop.core.exact_json import JsonValue
 from taoloop.tools.loading.checks import ContractFault
-from taoloop.values.conversions import as_text
-from taoloop.values.folding import fold
+from taoloop.tools.loading.checks.words import word_faults
+from taoloop.tools.signature import VOCABULARY_KEYWORD
 
 Vocabularies = Mapping[str, Mapping[str, list[JsonValue]]]
 """Name to vocabulary: our value to the words for it in all systems."""
@@ -40,10 +40,14 @@ def write_out(document: Mapping[str, Any], vocabularies: Vocabularies) -> Writte
 
     A name that is not known is a fault, and its rule maps nothing.
     """
-    rules = document["spec"].get("observe", {}).get("normalise", [])
+    spec = document["spec"]
+    faults: list[ContractFault] = []
+    parameters = _with_words(spec.get("parameters"), "/spec/parameters", vocabularies, faults)
+    if parameters is not spec.get("parameters"):
+        document = {**document, "spec": {**spec, "parameters": parameters}}
+    rules = spec.get("observe", {}).get("normalise", [])
     if not any(isinstance(rule.get("vocabulary"), str) for rule in rules):
-        return WrittenOut(document)
-    faults = []
+        return WrittenOut(document, tuple(faults))
     written = []
     for index, rule in enumerate(rules):
         name = rule.get("vocabulary")
@@ -60,26 +64,34 @@ def write_out(document: Mapping[str, Any], vocabularies: Vocabularies) -> Writte
     return WrittenOut({**document, "spec": {**spec, "observe": observe}}, tuple(faults))
 
 
+def _with_words(schema: Any, place: str, vocabularies: Vocabularies, faults: list[ContractFault]) -> Any:
+    """Return a schema whose names of vocabularies are written out; the very same object where it has none."""
+    if not isinstance(schema, Mapping):
+        return schema
+    changed: dict[str, Any] = {}
+    properties, items, name = schema.get("properties"), schema.get("items"), schema.get(VOCABULARY_KEYWORD)
+    if isinstance(properties, Mapping):
+        found = {
+            key: _with_words(inner, f"{place}/properties{pointers.join(key)}", vocabularies, faults)
+            for key, inner in properties.items()
+        }
+        if any(found[key] is not properties[key] for key in properties):
+            changed["properties"] = found
+    inner = _with_words(items, f"{place}/items", vocabularies, faults)
+    if inner is not items:
+        changed["items"] = inner
+    if isinstance(name, str) and name in vocabularies:
+        changed[VOCABULARY_KEYWORD] = vocabularies[name]
+    elif isinstance(name, str):
+        faults.append(_unknown(name, vocabularies, f"{place}/{VOCABULARY_KEYWORD}"))
+    return {**schema, **changed} if changed else schema
+
+
 def vocabulary_faults(vocabularies: Vocabularies) -> Iterator[ContractFault]:
     """Yield the words that stand for two values; pointers are those of `catalogue.yaml`."""
     for name, vocabulary in vocabularies.items():
         for fault in word_faults(vocabulary):
             yield ContractFault(_PLACE + pointers.join(name) + fault.pointer, fault.code, fault.cause, fault.remedy)
-
-
-def word_faults(vocabulary: Mapping[str, Any]) -> Iterator[ContractFault]:
-    """Yield the words of one vocabulary that stand for two values; pointers begin at the vocabulary."""
-    meant: dict[str, str] = {fold(ours): ours for ours in vocabulary}
-    if len(meant) < len(vocabulary):
-        cause = "two values differ in letter case, width or white space alone"
-        yield ContractFault("", "VOCABULARY", cause, "Make them one.")
-    for ours, words in vocabulary.items():
-        for index, word in enumerate(words):
-            other = meant.setdefault(fold(as_text(word)), ours)
-            if other != ours:
-                cause = f"the word {as_text(word)!r} stands for {other!r} and for {ours!r}"
-                remedy = "Leave it to one of them; a contract's enum can say what one tool means by it."
-                yield ContractFault(pointers.join(ours, index), "VOCABULARY", cause, remedy)
 
 
 def _unknown(name: str, vocabularies: Vocabularies, pointer: str) -> ContractFault:

@@ -7,19 +7,20 @@ from typing import Any
 
 import pytest
 
-from taoloop.action.ledger.approval_gate import ApprovalGate, Leave, approval_policy
+from taoloop.action.ledger.approval_gate import ApprovalGate, ApprovalPolicy, Leave, approval_policy
 from taoloop.action.ledger.approvals import ApprovalQuery, Decision
 from taoloop.action.outcomes import CheckedCall, Outcome
 from taoloop.core.errors import ConfigurationError
 from taoloop.core.faults import FaultCode
-from taoloop.plan.acting import ActionStatus
+from taoloop.plan.acting import ActionStatus, Provenance
 from taoloop.plan.effects import ApprovalDecision
+from taoloop.plan.task import Permissions, TaintedEffects
 from taoloop.testing.approvals import InMemoryApprovalBook
 from taoloop.testing.clock import FakeClock
 from taoloop.tools.contract import Approval, ToolContract
-from taoloop.tools.signature import Reach
+from taoloop.tools.signature import Effect, Reach, Trust
 from tests.unit.action.calls import checked
-from tests.unit.action.contracts import CHANGE, LOOK_UP, telemetry
+from tests.unit.action.contracts import CHANGE, LOOK_UP, SEND_OUT, telemetry
 
 LARGE: Any = {">": [{"var": "arguments.size"}, 1000]}
 PAY = replace(CHANGE, approval=Approval(when=LARGE, expires_in_seconds=60.0))
@@ -168,5 +169,53 @@ def test_a_setting_that_is_no_rule_is_refused_at_start(when: str) -> None:
 
 
 def test_an_empty_setting_is_no_rule() -> None:
-    assert approval_policy("  ", 30.0) is None
-    assert "policy=None" in repr(Gate().gate)
+    assert approval_policy("  ", 30.0) == ApprovalPolicy(expires_in_seconds=30.0)
+    assert "when=None" in repr(Gate().gate)
+
+
+@pytest.mark.parametrize("effects", [None, TaintedEffects.ASK])
+async def test_untrusted_text_that_steers_or_feeds_a_harmful_call_asks_with_the_reason(
+    effects: TaintedEffects | None,
+) -> None:
+    permissions = Permissions(max_effect=Effect.WRITE, tainted_effects=effects)
+    fed = (Provenance(pointer="/key", source="step_output", step_id="1.t1", trust=Trust.UNTRUSTED),)
+    for tool in (CHANGE, SEND_OUT):
+        gate = Gate()
+        asked = await gate.check(tool, provenance=fed, tainted_context=True, permissions=permissions)
+        assert said(asked)[0] is ActionStatus.APPROVAL_REQUIRED
+        assert isinstance(asked, Outcome)
+        assert asked.approval_reason == ("Untrusted text may have shaped this call. Untrusted text (1.t1) feeds /key.")
+        assert asked.approval_expires_at is not None
+        assert (asked.approval_expires_at - gate.clock.now()).total_seconds() == 30.0
+
+
+async def test_taint_that_is_allowed_and_reads_that_stay_inside_ask_nobody() -> None:
+    gate = Gate()
+    allowing = Permissions(max_effect=Effect.WRITE, tainted_effects=TaintedEffects.ALLOW)
+    assert await gate.check(CHANGE, tainted_context=True, permissions=allowing) is None
+    assert await gate.check(LOOK_UP, tainted_context=True) is None
+
+
+async def test_a_leave_for_one_call_is_none_for_the_same_tool_with_what_untrusted_text_put_in() -> None:
+    gate = Gate()
+    asked = await gate.check(CHANGE, tainted_context=True, arguments=sized(1))
+    await gate.decide(asked, ApprovalDecision.APPROVED)
+    assert isinstance(await gate.check(CHANGE, tainted_context=True, arguments=sized(1)), Leave)
+    assert said(await gate.check(CHANGE, tainted_context=True, arguments=sized(2)))[0] is (
+        ActionStatus.APPROVAL_REQUIRED
+    )
+
+
+async def test_the_contract_s_rule_and_taint_are_both_told_and_the_contract_says_how_long() -> None:
+    gate = Gate()
+    asked = await gate.check(PAY, arguments=sized(2000), tainted_context=True)
+    assert isinstance(asked, Outcome)
+    assert asked.approval_reason == ("The contract of change asks for leave. Untrusted text may have shaped this call.")
+    assert asked.approval_expires_at is not None
+    assert (asked.approval_expires_at - gate.clock.now()).total_seconds() == 60.0
+
+
+async def test_a_tainted_stand_in_does_not_stand_in() -> None:
+    gate = Gate()
+    call = replace(checked(CHANGE, gate.clock, tainted_context=True), stands_in_for=("another",))
+    assert said(await gate.gate.check(call)) == (ActionStatus.REJECTED, FaultCode.APPROVAL_REQUIRED)

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from taoloop.action.policies.objections import objection, reason_of, unknown_tool
+from taoloop.action.policies.objections import objection, reason_of, taints, unknown_tool
 from taoloop.core.exact_json import ABSENT
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.plan.acting import ExecuteRequest, Provenance
-from taoloop.plan.task import Permissions
+from taoloop.plan.task import Permissions, TaintedEffects
 from taoloop.tools.schemas import CompiledSchema, Violation
 from taoloop.tools.signature import Effect, Trust
 from tests.unit.action.contracts import catalogue, request
@@ -84,10 +84,33 @@ def test_an_effect_above_the_permission_is_refused(permissions: Permissions | No
 
 
 @pytest.mark.parametrize("tool", ["change", "send_out"])
-def test_untrusted_text_neither_feeds_nor_steers_a_write_or_an_outward_call(tool: str) -> None:
+def test_untrusted_text_neither_feeds_nor_steers_a_write_or_an_outward_call_where_that_is_refused(tool: str) -> None:
     source = Provenance(pointer="/key", source="step_output", trust=Trust.UNTRUSTED)
-    assert code_of(request(tool, provenance=(source,))) == FaultCode.TAINTED_SOURCE
-    assert code_of(request(tool, tainted_context=True)) == FaultCode.TAINTED_SOURCE
+    refusing = Permissions(max_effect=Effect.WRITE, tainted_effects=TaintedEffects.REFUSE)
+    assert code_of(request(tool, provenance=(source,), permissions=refusing)) == FaultCode.TAINTED_SOURCE
+    assert code_of(request(tool, tainted_context=True, permissions=refusing)) == FaultCode.TAINTED_SOURCE
+    assert code_of(request(tool, permissions=refusing)) == ""
+
+
+@pytest.mark.parametrize("effects", [None, TaintedEffects.ASK, TaintedEffects.ALLOW])
+def test_taint_is_no_objection_where_a_person_is_asked_or_it_is_allowed(effects: TaintedEffects | None) -> None:
+    source = Provenance(pointer="/key", source="step_output", trust=Trust.UNTRUSTED)
+    permissions = Permissions(max_effect=Effect.WRITE, tainted_effects=effects)
+    assert code_of(request("change", provenance=(source,), tainted_context=True, permissions=permissions)) == ""
+
+
+def test_every_way_of_taint_is_told_with_its_steps() -> None:
+    fed = (
+        Provenance(pointer="/key", source="step_output", step_id="1.t1", trust=Trust.UNTRUSTED),
+        Provenance(pointer="/size", source="generated", trust=Trust.UNTRUSTED),
+        Provenance(pointer="/colour", source="query_span", trust=Trust.TRUSTED),
+    )
+    told = [taint.message for taint in taints(request(provenance=fed, tainted_context=True, tainted_by=("1.t1",)))]
+    assert told == [
+        "Untrusted text (1.t1) may have shaped this call.",
+        "Untrusted text (1.t1) feeds /key.",
+        "Untrusted text (generated) feeds /size.",
+    ]
 
 
 @pytest.mark.parametrize("tool", ["look_up", "hearsay"])
@@ -96,8 +119,12 @@ def test_untrusted_text_may_feed_an_internal_read(tool: str) -> None:
     assert objection_to(request(tool, provenance=(source,), tainted_context=True)) is None
 
 
-def test_an_argument_without_a_source_is_not_trusted_in_a_write() -> None:
-    fault = objection_to(request("change", arguments={"key": "abc", "size": 1}, provenance=request().provenance))
+@pytest.mark.parametrize("effects", list(TaintedEffects))
+def test_an_argument_without_a_source_is_not_trusted_in_a_write(effects: TaintedEffects) -> None:
+    permissions = Permissions(max_effect=Effect.WRITE, tainted_effects=effects)
+    arguments = {"key": "abc", "size": 1}
+    wanted = request("change", arguments=arguments, provenance=request().provenance, permissions=permissions)
+    fault = objection_to(wanted)
     assert fault is not None
     assert (fault.code, fault.field) == (FaultCode.TAINTED_SOURCE, "/size")
 

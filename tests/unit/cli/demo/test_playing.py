@@ -9,7 +9,7 @@ from taoloop.cli.demo.tasks import Expectation
 from taoloop.plan.running import InputRequired
 from taoloop.plan.task import InputField, Outcome
 
-ANSWERED = Part(run_id="r", outcome=Outcome.ANSWERED, tools=["a", "b"], answer="0.10 and more")
+ANSWERED = Part(run_id="r", outcome=Outcome.ANSWERED, tools=["a", "b"], answer="0.10 and more", requests={"a": 1})
 WANTED = Expectation(outcomes=(Outcome.ANSWERED,), tools=("a", "b"), answer_contains=("0.10",))
 ASKING = Part(
     run_id="r",
@@ -33,6 +33,11 @@ def test_as_expected_has_no_deviation() -> None:
             "the answer lacks 0.1 ",
         ),
         (Expectation(outcomes=(Outcome.ANSWERED,), tools=("a", "b"), missing=("x",)), "asked for nothing, expected x"),
+        (
+            Expectation(outcomes=(Outcome.ANSWERED,), tools=("a", "b"), requests={"a": 2, "b": 0}),
+            "1 requests to a, expected 2",
+        ),
+        (Expectation(outcomes=(Outcome.ANSWERED,), tools=("a", "b"), faults=("X",)), "no event tells X"),
     ],
 )
 def test_each_difference_is_named(wanted: Expectation, said: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from taoloop.cli.demo.tasks import find_tasks, read_tasks
 from taoloop.core.errors import InvalidRequest
+from taoloop.plan.effects import ApprovalDecision
 from taoloop.plan.task import Outcome
 
 TASK = """
@@ -22,6 +23,14 @@ tasks:
     expect: {outcome: [ANSWERED, NO_TOOL], tools: [x], answer_contains: [12]}
 """
 
+TROUBLED = (
+    TASK
+    + """    upstream: [{tool: x, status: 503, body: {error: away}}, {tool: y, hang: true}]
+    kill_worker: true
+    then: {decide: rejected, expect: {outcome: FAILED, requests: {x: 0}, faults: [APPROVAL_REJECTED]}}
+"""
+)
+
 
 def test_a_task_is_read_with_what_it_expects(tmp_path: Path) -> None:
     path = tmp_path / "tasks.yaml"
@@ -30,6 +39,21 @@ def test_a_task_is_read_with_what_it_expects(tmp_path: Path) -> None:
     assert (task.task_id, task.task.turns[0].text, task.task.locale) == ("a", "Do it", "en")
     assert task.expect.outcomes == (Outcome.ANSWERED, Outcome.NO_TOOL)
     assert (task.expect.tools, task.expect.answer_contains) == (("x",), ("12",))
+
+
+def test_trouble_and_a_decision_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.yaml"
+    path.write_text(TROUBLED, encoding="utf-8")
+    (task,) = read_tasks(path)
+    assert [(fault.tool, fault.reply.status, fault.reply.is_hanging) for fault in task.upstream] == [
+        ("x", 503, False),
+        ("y", 200, True),
+    ]
+    assert task.upstream[0].reply.body == {"error": "away"}
+    assert task.kills_worker
+    assert task.then is not None
+    assert (task.then.values, task.then.decision) == (None, ApprovalDecision.REJECTED)
+    assert (dict(task.then.expect.requests), task.then.expect.faults) == ({"x": 0}, ("APPROVAL_REJECTED",))
 
 
 @pytest.mark.parametrize("text", ["", "tasks: [{id: a}]", "tasks: {", "tasks: [1]", TASK.replace("NO_TOOL", "MAYBE")])

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from taoloop.core.exact_json import dumps
 from taoloop.core.faults import FaultCode
 from taoloop.observation.exposing import compile_exposer
-from taoloop.observation.exposing.personal_data import FINDERS
 from taoloop.observation.exposing.redactor import Redactor, compile_redactor
 from taoloop.observation.stages.model import Stage, flaw
 from taoloop.tools.contract import NormaliseRule, Observe, PersonalData, RedactField, RedactPattern
+from taoloop.tools.personal_data.finding import FINDERS
 
 
 def redactor(*redact: Any, **observe: Any) -> Redactor:

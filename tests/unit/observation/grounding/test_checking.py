@@ -57,6 +57,19 @@ def test_a_number_is_supported_in_any_form(text: str, exposed: str, locale: str)
     assert claim_of(text, exposed, locale).reason is ClaimReason.SAME_VALUE
 
 
+@pytest.mark.parametrize(("text", "locale"), [("١٢٫٨٠", "ar"), ("१२.८", "hi"), ("𝟏𝟐.𝟖", "en"), ("十二點八", "zh-TW")])
+def test_digits_of_every_script_are_compared(text: str, locale: str) -> None:
+    assert claim_of(text, "12.8", locale).supported
+    assert not claim_of(text, "12.9", locale).supported
+
+
+@pytest.mark.parametrize("text", ["⁹⁹", "Ⅷ", "½", "㊿", "廿五"])
+def test_a_numeral_that_is_not_reckoned_with_is_supported_by_a_text_that_writes_the_same(text: str) -> None:
+    assert not claim_of(f"{text}元", "[5, 8, 25, 50, 99]", "zh").supported
+    assert claim_of(f"{text}元", f'"共{text}元"', "zh").supported
+    assert not checked("12 m² 与 H₂O", "12", "zh").claims[1:]
+
+
 @pytest.mark.parametrize(
     ("text", "exposed", "reason"),
     [

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from taoloop.core.exact_json import ABSENT
 from taoloop.plan.acting import ActionResult, ActionStatus, Body, ServedBy
 from taoloop.plan.observing import ObserveRequest
 from taoloop.tools.contract import (
@@ -136,6 +137,7 @@ requests: st.SearchStrategy[ObserveRequest] = st.builds(
     arguments=st.sampled_from([{"state": "new"}, {}, None, []]),
     expect=st.sampled_from([None, None, {}, {"/state": ["new", "sent"]}, {"/lines/0": [0]}, []]),
     projection=st.sampled_from(["", "", "short"]),
+    state_snapshot=st.sampled_from([ABSENT, ABSENT, {"state": "new"}, {}, {"state": "old"}, ["new"]]),
 )
 
 step_schemas: st.SearchStrategy[list[Any]] = st.sampled_from(

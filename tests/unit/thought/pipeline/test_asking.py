@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -48,6 +49,17 @@ async def test_a_model_is_asked_by_the_rules_with_form_and_seed() -> None:
     assert asked.messages[1].content.endswith(TEXT)
     assert attempt.expansion is not None
     assert (attempt.faults, attempt.failure, attempt.reason) == ((), None, "")
+
+
+async def test_a_model_that_is_held_to_a_stricter_form_takes_the_likeliest_tokens() -> None:
+    rig = Rig()
+    made = question()
+    strict = replace(made, request=replace(made.request, strict=True))
+
+    asking = Asking(QuestionRules(temperature=0.3), rig.stages, rig.clock)
+    await asking.ask(rig.parts([GOOD]).models[0], strict, rig.deadline())
+
+    assert [asked.temperature for asked in rig.chats[0].requests] == [0.0]
 
 
 async def test_what_was_said_since_counts_as_attempts() -> None:

@@ -9,18 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taoloop.core.faults import FaultCode
+from taoloop.core.exact_json import dumps
+from taoloop.core.faults import Fault, FaultCode
 from taoloop.models.ports import ModelFailed, ModelFailureKind, TokenUsage
 from taoloop.plan.fingerprint import thought_fingerprint
 from taoloop.plan.model import Binding, DecisionKind, PlanStep, QuerySpan, ThoughtPlan
 from taoloop.plan.task import Permissions, Usage
-from taoloop.plan.thinking import Answer, Escalation, NeedInput, Refusal, RefusalReason
+from taoloop.plan.thinking import Answer, CompletedStep, Escalation, NeedInput, Refusal, RefusalReason
 from taoloop.thought.pipeline.authorising import Authorisation
 from taoloop.thought.pipeline.pipeline import PipelineRules
 from taoloop.thought.pipeline.repairing import RepairRules
 from taoloop.thought.pipeline.routing import RoutingRules
 from taoloop.thought.pipeline.rungs import EmptyPlanPolicy
+from taoloop.thought.planners.known import SummaryRules
 from taoloop.thought.planners.model.offer import Mode
+from taoloop.tools.signature import Trust
 from tests.unit.thought.pipeline.rig import AWAY, BAD, EMPTY, GOOD, NO_TOOL, Rig, ScriptedGraph, reply, thought_of
 from tests.unit.thought.planners.model.tools import TEXT, request_of
 
@@ -340,3 +343,58 @@ def test_any_text_of_a_model_comes_to_a_thought_that_may_leave(said: str) -> Non
     assert isinstance(thought.outcome, ThoughtPlan | Answer | NeedInput | Refusal | Escalation)
     if isinstance(thought.outcome, ThoughtPlan):
         assert {step.tool for step in thought.outcome.steps} <= {"find_guest", "book_room", "echo"}
+
+
+HELD = (CompletedStep(step_id="1.t1", tool="find_guest", exposed={"id": "g-7"}, trust=Trust.TRUSTED),)
+
+
+async def test_after_many_calls_the_graph_planner_answers_with_what_is_known() -> None:
+    rig = Rig(graph=ScriptedGraph(plan_of(), fit=0.99, arguments=0.99))
+
+    thought = await thought_of(rig, step_count=4, completed=HELD)
+
+    assert isinstance(thought.outcome, Answer)
+    assert [source.step_id for source in thought.outcome.grounding] == ["1.t1"]
+    assert thought.decision.kind is DecisionKind.ANSWER
+    assert "taoloop_thought_summaries_total 1.0" in rig.shown()
+
+
+async def test_after_many_calls_a_model_may_not_plan() -> None:
+    rig = Rig(repair=RepairRules(attempts=1))
+
+    thought = await thought_of(rig, [GOOD, '{"why": "It is there.", "done": ["a"]}'], step_count=4, completed=HELD)
+
+    assert isinstance(thought.outcome, Answer)
+    asked = rig.chats[0].requests[0]
+    assert asked.form is not None
+    assert '"plan"' not in dumps(dict(asked.form.schema))
+    assert "Calls made so far: 4. That is enough" in asked.messages[-1].content
+    assert "exactly one of the keys ask, none, done" in rig.chats[0].requests[1].messages[-1].content
+
+
+async def test_few_calls_are_told_to_a_model_that_may_still_plan() -> None:
+    rig = Rig()
+
+    thought = await thought_of(rig, [GOOD], step_count=3, completed=HELD)
+
+    assert isinstance(thought.outcome, ThoughtPlan)
+    prompt = rig.chats[0].requests[0].messages[-1].content
+    assert "Calls made so far: 3.\n" in prompt
+    assert "summaries_total 1.0" not in rig.shown()
+
+
+async def test_a_plan_round_the_first_failure_is_not_cut_short() -> None:
+    rig = Rig(graph=ScriptedGraph(plan_of(), fit=0.99, arguments=0.99))
+    fault = Fault(code=FaultCode.UPSTREAM_UNAVAILABLE, stage="action", message="away", retriable=True)
+    failed = CompletedStep(step_id="1.t2", tool="find_guest", fault=fault)
+
+    thought = await thought_of(rig, step_count=9, completed=(*HELD, failed))
+
+    assert isinstance(thought.outcome, ThoughtPlan)
+
+
+async def test_a_deployment_may_switch_summaries_off() -> None:
+    rules = PipelineRules(summary=SummaryRules(is_on=False))
+    rig = Rig(graph=ScriptedGraph(plan_of(), fit=0.99, arguments=0.99), rules=rules)
+
+    assert isinstance((await thought_of(rig, step_count=9, completed=HELD)).outcome, ThoughtPlan)

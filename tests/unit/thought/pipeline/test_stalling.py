@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.plan.fingerprint import thought_fingerprint
-from taoloop.plan.model import Binding, InputValue, PlanStep, QuerySpan, StatePath, StepOutput, ThoughtPlan
+from taoloop.plan.model import (
+    Binding,
+    ForEach,
+    InputValue,
+    ItemValue,
+    PlanStep,
+    QuerySpan,
+    StatePath,
+    StepOutput,
+    ThoughtPlan,
+)
 from taoloop.plan.task import InputField, InputReason, ProvidedInput
 from taoloop.plan.thinking import Answer, CompletedStep, Escalation, NeedInput, Refusal, RefusalReason, ThinkRequest
 from taoloop.thought.pipeline.stalling import Outcome, Stall, find_stall, stall_of
@@ -74,6 +84,29 @@ def test_argument_from_an_earlier_result_is_compared_by_its_value() -> None:
     plan = ThoughtPlan(steps=(step,))
     assert stall_of(plan, _request(completed=(DONE, reminded))) is Stall.REPEATED_PLAN
     assert stall_of(plan, _request(completed=(DONE, replace(reminded, arguments={"at": "10:00"})))) is None
+
+
+@pytest.mark.parametrize(("asked", "stall"), [(["a", "b"], Stall.REPEATED_PLAN), (["a"], None)])
+def test_a_step_for_every_item_was_made_when_it_was_made_for_each_of_them(
+    asked: list[str], stall: Stall | None
+) -> None:
+    listed = CompletedStep(step_id="1.t1", tool="lockers", exposed={"ids": ["a", "b"]})
+    done = CompletedStep(
+        step_id="1.t2",
+        tool="open_hours",
+        arguments=[{"locker": each} for each in asked],
+        exposed=[{"opens": "09:00"} for _ in asked],
+        is_gathered=True,
+    )
+    step = PlanStep(
+        step_id="2.t1",
+        tool="open_hours",
+        bindings=(Binding(pointer="/locker", source=ItemValue(pointer="")),),
+        for_each=ForEach(items=StepOutput(step_id="1.t1", pointer="/ids")),
+    )
+    assert stall_of(ThoughtPlan(steps=(step,)), _request(completed=(listed, done))) is stall
+    elsewhere = replace(step, for_each=ForEach(items=StepOutput(step_id="1.t1", pointer="/names")))
+    assert stall_of(ThoughtPlan(steps=(elsewhere,)), _request(completed=(listed, done))) is None
 
 
 def test_same_question_after_its_answer_stands_still() -> None:

@@ -8,10 +8,10 @@ from google.protobuf.descriptor import Descriptor
 
 from taoloop.api.v1 import action_pb2, loop_pb2, observation_pb2, thought_pb2, types_pb2
 from taoloop.core import faults
-from taoloop.plan import acting, answering, effects, model, observing, running, task, thinking
+from taoloop.plan import acting, answering, effects, handovers, model, observing, running, task, thinking
 from taoloop.wire.records.record_plan import record_plan
 
-_RECORDS = (task, model, thinking, acting, effects, observing, answering, running, faults)
+_RECORDS = (task, model, thinking, acting, effects, observing, answering, running, handovers, faults)
 _PROTOS: tuple[ModuleType, ...] = (types_pb2, thought_pb2, action_pb2, observation_pb2, loop_pb2)
 _MESSAGES: tuple[Descriptor, ...] = tuple(
     message for proto in _PROTOS for message in proto.DESCRIPTOR.message_types_by_name.values()

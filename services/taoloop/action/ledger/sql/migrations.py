@@ -1,32 +1,11 @@
-"""How the ledger's tables came to be what they are: numbered steps forward, applied once each."""
+"""How the ledger's tables came to be what they are."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
-import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from taoloop.action.ledger.sql.tables import SCHEMA_VERSION
-from taoloop.core.errors import ConfigurationError
-
-_LOCK: Final = 0x7A01_00B5  # any number that nothing else in the database locks
-
-
-@dataclass(frozen=True, slots=True)
-class Migration:
-    """One step forward. A released one is never edited: durable data stands on it.
-
-    Attributes:
-        version: Its number, from 1 without gaps.
-        statements: SQL that PostgreSQL and SQLite both take. A step only adds, with defaults, so that a process of
-            the version before goes on working beside it.
-    """
-
-    version: int
-    statements: tuple[str, ...]
-
+from taoloop.wire.sql.sql_schema import Migration, SqlSchema
 
 MIGRATIONS: Final = (
     Migration(
@@ -103,32 +82,12 @@ MIGRATIONS: Final = (
 )
 KNOWN_VERSION: Final = MIGRATIONS[-1].version
 
-
-async def migrate(connection: AsyncConnection) -> None:
-    """Bring the tables to the version that this code knows, in one transaction; two processes may try at once.
-
-    Args:
-        connection: One on which nothing was done yet; the caller commits.
-
-    Raises:
-        ConfigurationError: The tables are of a newer version than this code knows.
-        SQLAlchemyError: The store failed.
-    """
-    if connection.dialect.name == "postgresql":
-        await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
-    else:
-        await connection.exec_driver_sql("BEGIN IMMEDIATE")  # the driver would begin at the first row written only
-    await connection.exec_driver_sql(
-        "CREATE TABLE IF NOT EXISTS taoloop_schema_version (version INTEGER NOT NULL PRIMARY KEY)"
-    )
-    found = (await connection.execute(sa.select(sa.func.max(SCHEMA_VERSION.c.version)))).scalar_one_or_none() or 0
-    if found > KNOWN_VERSION:
-        raise ConfigurationError(
-            f"The effect ledger's tables have version {found}, and this program knows {KNOWN_VERSION}; "
-            "start the newer program, or restore the ledger from before its upgrade.",
-            metadata={"found": str(found), "known": str(KNOWN_VERSION)},
-        )
-    for migration in MIGRATIONS[found:]:
-        for statement in migration.statements:
-            await connection.exec_driver_sql(statement)
-        await connection.execute(sa.insert(SCHEMA_VERSION).values(version=migration.version))
+LEDGER: Final = SqlSchema(
+    title="ledger",
+    backend="effect_ledger",
+    setting="TAOLOOP_LEDGER__URL",
+    version_table=SCHEMA_VERSION.name,
+    lock=0x7A01_00B5,  # any number that nothing else in the database locks
+    migrations=MIGRATIONS,
+)
+"""What the store of effects and approvals consists of."""

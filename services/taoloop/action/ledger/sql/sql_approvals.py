@@ -9,13 +9,13 @@ import sqlalchemy as sa
 
 from taoloop.action.errors import UnknownApproval
 from taoloop.action.ledger.approvals import STATE_OF, ApprovalQuery, ApprovalQuestion, Decision, LeaveLost
-from taoloop.action.ledger.sql.sql_store import SqlStore, Transaction
 from taoloop.action.ledger.sql.tables import APPROVALS, EFFECTS, aware, aware_or_none
 from taoloop.core import exact_json
 from taoloop.core.errors import RequestIdReused
 from taoloop.core.exact_json import ABSENT
 from taoloop.core.ids import new_id
 from taoloop.plan.effects import ApprovalDecision, ApprovalRecord, ApprovalState
+from taoloop.wire.sql.sql_store import SqlStore, Transaction
 
 _COLUMNS: Final = APPROVALS.c
 

@@ -24,18 +24,19 @@ from taoloop.action.ledger.effects import (
 )
 from taoloop.action.ledger.owners import OwnerWatch
 from taoloop.action.ledger.sql import sql_retention
+from taoloop.action.ledger.sql.migrations import LEDGER
 from taoloop.action.ledger.sql.sql_approvals import (
     SqlApprovalBook,
     release_approval,
     use_approval,
 )
 from taoloop.action.ledger.sql.sql_steps import Finish, Plan, Result, SqlSteps, Start, Step, new_row
-from taoloop.action.ledger.sql.sql_store import SqlStore, Transaction, sql_store
 from taoloop.action.ledger.sql.tables import EFFECTS, OWNERS, aware
 from taoloop.core.clock import Clock
 from taoloop.core.errors import BackendUnavailable, RequestIdReused, RunConflict
 from taoloop.core.ids import new_id
 from taoloop.plan.effects import EffectRecord, EffectState
+from taoloop.wire.sql.sql_store import SqlStore, Transaction, sql_store
 
 DEFAULT_LEASE_SECONDS: Final = 10.0
 
@@ -295,7 +296,7 @@ async def sql_ledger(
         ConfigurationError: The URL names another kind of store, or is none; or the tables are too new.
         BackendUnavailable: The store does not answer.
     """
-    async with sql_store(url, clock) as store:
+    async with sql_store(url, LEDGER, clock) as store:
         ledger = SqlEffectLedger(store, lease_seconds)
         await ledger.beat()
         try:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import datetime
-from pathlib import Path
 from typing import Final
 
 import sqlalchemy as sa
 
 from taoloop.action.ledger.effects import FORGETTABLE, Forgotten
-from taoloop.action.ledger.sql.sql_store import SqlStore, sql_store
 from taoloop.action.ledger.sql.tables import APPROVALS, EFFECTS
-from taoloop.core.clock import Clock
-from taoloop.core.errors import ConfigurationError
+from taoloop.wire.sql.sql_store import SqlStore
 
 DELETED_AT_ONCE: Final = 1000
 """Rows that one transaction deletes at most, so that writers do not wait long for it."""
@@ -41,31 +36,6 @@ async def count_forgettable(store: SqlStore, moment: datetime) -> Forgotten:
     async with store.transaction() as transaction:
         effects, approvals, unsettled = (await transaction.execute(counts)).one()
     return Forgotten(effects=effects, approvals=approvals, unsettled=unsettled)
-
-
-@asynccontextmanager
-async def existing_store(url: str, clock: Clock) -> AsyncIterator[SqlStore]:
-    """Open a store that is already there; see `sql_store`, which would make a new file for a mistyped path.
-
-    Raises:
-        ConfigurationError: There is no such file, or what `sql_store` raises.
-        BackendUnavailable: The store does not answer.
-    """
-    _refuse_missing_file(url)
-    async with sql_store(url, clock) as store:
-        yield store
-
-
-def _refuse_missing_file(url: str) -> None:
-    try:
-        parsed = sa.make_url(url)
-    except sa.exc.ArgumentError:
-        return  # the store says so
-    path = parsed.database or ""
-    if parsed.get_backend_name() == "sqlite" and not Path(path).is_file():
-        raise ConfigurationError(
-            f"There is no ledger at {path or 'no path'}; TAOLOOP_LEDGER__URL names it.", metadata={"path": path}
-        )
 
 
 async def _delete(store: SqlStore, statement: sa.Delete) -> int:

@@ -12,9 +12,9 @@ from typing import Final, TypeVar
 import sqlalchemy as sa
 
 from taoloop.action.ledger.effects import FINISHED_FROM, Claim, EffectIntent, LedgerEntry
-from taoloop.action.ledger.sql.sql_store import SqlStore, Transaction
 from taoloop.action.ledger.sql.tables import EFFECTS
 from taoloop.plan.effects import EffectRecord, EffectState
+from taoloop.wire.sql.sql_store import SqlStore, Transaction
 
 
 @dataclass(frozen=True, slots=True)

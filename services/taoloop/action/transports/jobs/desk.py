@@ -27,7 +27,7 @@ from taoloop.core.faults import Fault, FaultCode
 from taoloop.core.logs import EventLog
 from taoloop.core.telemetry import names
 from taoloop.core.telemetry.metrics import Metrics
-from taoloop.plan.acting import ActionResult, ActionStatus
+from taoloop.plan.acting import ActionResult, ActionStatus, JobCare
 from taoloop.plan.effects import EffectState
 from taoloop.tools.contract import JobTransport
 from taoloop.tools.signature import Effect
@@ -108,16 +108,21 @@ class JobDesk:
         The wait is part of the call and ends with its time; then the last known state is returned unasked, so
         that a caller may come back at once without asking the tool too often.
 
-        A caller that goes away before its deadline cancels the job, if the contract says how.
+        A caller that goes away before its deadline cancels the job, if the contract says how, unless it said that the
+        job goes on without it; one that says so cancels it at once.
         """
         job, form = call.job, call.tool.contract.transport
         assert job is not None
         assert isinstance(form, JobTransport)
+        if call.request.job_care is JobCare.CANCEL:
+            await self._cancel(call, job)
+            return _still_pending(job).envelope(call)
         times = self._times.of(call.tool.contract.name, form, job)
         try:
             outcome = await self._asked(call, job, times, attempts)
         except asyncio.CancelledError:
-            if call.context.deadline.remaining_seconds() > _LATE_SECONDS:
+            is_in_time = call.context.deadline.remaining_seconds() > _LATE_SECONDS
+            if is_in_time and call.request.job_care is not JobCare.KEEP:
                 await self._cancel(call, job)
             raise
         outcome = self._given_up(call, job, times, self._settled(call, job, times, outcome))

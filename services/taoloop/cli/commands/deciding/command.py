@@ -12,13 +12,12 @@ if TYPE_CHECKING:
     from taoloop.cli.commands.deciding.effective import Environment
     from taoloop.cli.commands.deciding.points import DecisionPoint
 
-_STYLES: Final = {"on": "green", "always": "green", "partly": "yellow", "off": "red", "absent": "red"}
+_STYLES: Final = {"on": "green", "always": "green", "partly": "yellow", "off": "red"}
 _WORDS: Final = {
     "on": "on",
     "always": "always on",
     "partly": "on",
     "off": "off",
-    "absent": "not in this version",
 }
 
 

@@ -68,9 +68,7 @@ class Environment:
         return (None if value == "" else value) != switch.off
 
     def state(self, point: DecisionPoint) -> str:
-        """Return `on`, `off` or `partly` by its switches, `always` without any, `absent` for what is not built."""
-        if not point.is_built:
-            return "absent"
+        """Return `on`, `off` or `partly` by its switches, `always` without any."""
         off = [switch for switch in point.switches if not self.is_on(switch)]
         if any(switch.is_main for switch in off):
             return "off"

@@ -57,7 +57,6 @@ class DecisionPoint:
         settings: What else sets it.
         metrics: By what it is watched.
         lacks: What this version does not have of it; empty when nothing is known to lack.
-        is_built: Whether this version decides it by rules of its own at all.
     """
 
     number: int
@@ -68,7 +67,6 @@ class DecisionPoint:
     settings: tuple[Setting, ...] = ()
     metrics: tuple[MetricSpec, ...] = ()
     lacks: str = ""
-    is_built: bool = True
 
 
 def _worker(name: str) -> Setting:
@@ -117,11 +115,25 @@ POINTS: Final = (
         name="Memory",
         question="What of what is known does a thought read, how much of it, and in which form?",
         always="A thought reads its task's turns, the caller's answers and what contracts expose of earlier results; "
-        "of the session's state a model is told names alone.",
-        settings=(_observation("MAX_EXPOSED_BYTES"),),
-        metrics=(names.EXPOSED_CUT,),
-        lacks="Nothing is retrieved: no summaries of earlier turns, no pieces of knowledge, no score to choose by.",
-        is_built=False,
+        "of the session's state a model is told names alone, and of memory 300 tokens at most (docs/memory.md).",
+        switches=(
+            Switch(_loop("MEMORY__ENABLED"), "memory", False, "every run begins with what its caller sends",
+                   is_main=True),
+            Switch(_loop("MEMORY__RECALL__ENABLED"), "telling thoughts of earlier turns, runs and failures", False,
+                   "a thought reads its own run alone; what is remembered restores the state"),
+            Switch(_loop("MEMORY__RECALL__RESTORES_STATE"), "restoring the session's state", False,
+                   "the state is what the caller sends"),
+            Switch(_loop("MEMORY__RECALL__MAX_ITEMS"), "knowledge that fits the request", 0,
+                   "a thought is told of its session alone"),
+            Switch(_loop("MEMORY__SUMMARISER__URL"), "summaries by a language model", None,
+                   "a session is summed up by an extract of its turns"),
+        ),
+        settings=(
+            _loop("MEMORY__RECALL__MIN_SCORE"), _loop("MEMORY__RECALL__MAX_TOKENS"),
+            _loop("MEMORY__RECALL__MAX_SUMMARY_TOKENS"), _loop("MEMORY__WARM__MAX_CANDIDATES"),
+            _loop("MEMORY__MAX_TURNS"), _observation("MAX_EXPOSED_BYTES"),
+        ),
+        metrics=(names.MEMORY_TOLD, names.MEMORY_LEFT_OUT, names.MEMORY_SUMMARIES, names.EXPOSED_CUT),
     ),
     DecisionPoint(
         number=3,
@@ -137,14 +149,18 @@ POINTS: Final = (
                    "plans may use every tool that the request permits"),
             Switch(_action("BOARD__TOOLS_OFF"), "the kill switch for single tools", "{}", "every tool is called"),
             Switch(_action("APPROVAL__WHEN"), "leave by people for calls of every tool", None,
-                   "only tools whose contract asks for leave wait for it"),
+                   "calls wait where their contract asks for leave, or untrusted text steers or feeds them"),
+            Switch(_loop("PEOPLE__WARN_BEFORE_SECONDS"), "the warning before an approval lapses", 0.0,
+                   "an approval that nobody decides lapses unannounced"),
         ),
-        settings=tuple(map(_worker, (
-            "THOUGHT__AUTHORISE__MODES", "THOUGHT__SELECT__MAX_FOUND", "THOUGHT__SELECT__MAX_DEPTH",
-        ))),
+        settings=(
+            *map(_worker, ("THOUGHT__AUTHORISE__MODES", "THOUGHT__SELECT__MAX_FOUND", "THOUGHT__SELECT__MAX_DEPTH")),
+            _loop("PEOPLE__ON_EXPIRE"),
+        ),
         metrics=(
             names.TOOLS_LEFT_OUT, names.THOUGHT_MODES_REFUSED, names.ACTION_CALLS, names.ACTION_RETRIES,
-            names.BREAKER_STATE, names.FALLBACKS, names.SWITCHED_OFF_REFUSED, names.APPROVALS,
+            names.BREAKER_STATE, names.FALLBACKS, names.SWITCHED_OFF_REFUSED, names.APPROVALS, names.APPROVALS_WARNED,
+            names.APPROVALS_LAPSED,
         ),
     ),
     DecisionPoint(
@@ -157,19 +173,39 @@ POINTS: Final = (
                    "a text that tells of a failure counts for nothing"),
             Switch(_observation("VALIDATOR__URL"), "the semantic validator of answers", None,
                    "answers are compared with their evidence by values alone"),
+            Switch(_loop("ANSWER__BY"), "the language model that words answers", "template",
+                   "templates of the contracts and facts answer"),
         ),
         settings=tuple(map(_observation, (
             "CONFIDENCE__PREFERRED", "CONFIDENCE__DOUBTFUL", "WEIGHTS__FALLBACK", "WEIGHTS__CACHE",
             "WEIGHTS__UNTRUSTED", "MAX_BODY_BYTES",
         ))),
-        metrics=(names.OBSERVATIONS, names.SOFT_LABELS, names.DRIFT, names.ANSWERS_CHECKED, names.VALIDATION_ATTEMPTS),
+        metrics=(names.OBSERVATIONS, names.SOFT_LABELS, names.DRIFT, names.ANSWERS_CHECKED, names.VALIDATION_ATTEMPTS,
+                 names.ANSWERS, names.ANSWERS_REPLACED),
     ),
     DecisionPoint(
         number=5,
         name="Self-correction",
         question="Is a failure repaired, planned again, or given to a person?",
-        always="A failure is data with a stable code; a write whose outcome is unknown goes to a person.",
+        always="A failure is data with a stable code, and a table says what is done about it (docs/correction.md); a "
+        "write whose outcome is unknown goes to a person.",
         switches=(
+            Switch(_loop("CORRECTION__ENABLED"), "every correction of a run", False,
+                   "a failure ends its run, or goes to a person", is_main=True),
+            Switch(_loop("CORRECTION__RETRY"), "making a late call once more", False,
+                   "the failure is planned round at once"),
+            Switch(_loop("CORRECTION__FIX_INPUT"), "replacing words by a contract's vocabularies", False,
+                   "the user is asked for the value"),
+            Switch(_loop("CORRECTION__FALLBACK"), "using a contract's fallback where a result is of no use", False,
+                   "the failure is planned round"),
+            Switch(_loop("CORRECTION__CROSS_CHECK"), "comparing a doubtful result with another source", False,
+                   "a person decides about it"),
+            Switch(_loop("CORRECTION__REPROMPT"), "thinking again, more strictly", False,
+                   "a malformed thought ends the run, or goes to a person"),
+            Switch(_loop("CORRECTION__REPLAN"), "planning round a failure", False,
+                   "a failure ends the run, or goes to a person or the user"),
+            Switch(_loop("CORRECTION__ASK"), "asking for another value", False,
+                   "a value that a tool refuses ends the run"),
             Switch(_worker("THOUGHT__REPAIR__ENABLED"), "asking a model again with its plan's faults", False,
                    "the next planner takes over"),
             Switch(_worker("THOUGHT__STALL__ENABLED"), "the detector of thoughts that stand still", False,
@@ -177,13 +213,14 @@ POINTS: Final = (
         ),
         settings=(
             _worker("THOUGHT__REPAIR__ATTEMPTS"), _worker("THOUGHT__REPAIR__MARGIN_SECONDS"),
-            _loop("MAX_EQUAL_CALLS"), _loop("MAX_ITERATIONS"),
+            _loop("MAX_EQUAL_CALLS"), _loop("MAX_ITERATIONS"), _loop("CORRECTION__MIN_PAUSE_SECONDS"),
+            _loop("CORRECTION__MAX_PAUSE_SECONDS"), _loop("CORRECTION__MODEL_TIMEOUT_SECONDS"),
+            _loop("CORRECTION__MARGIN_SECONDS"),
         ),
         metrics=(
             names.THOUGHT_REPAIRS, names.THOUGHT_RETRY_SKIPPED, names.THOUGHT_STALLS, names.RETRY_STOPPED,
-            names.RETRY_BUDGET_EXHAUSTED,
+            names.RETRY_BUDGET_EXHAUSTED, names.CORRECTIONS, names.CORRECTIONS_SKIPPED,
         ),
-        lacks="A run whose step failed ends: it is not planned again with the fault, nor cross-checked.",
     ),
     DecisionPoint(
         number=6,
@@ -194,8 +231,11 @@ POINTS: Final = (
             Switch(
                 _worker("BUDGET__ENABLED"), "tenants' budgets of token-seconds", False, "models are asked without bound"
             ),
+            Switch(_worker("THOUGHT__SUMMARISE__ENABLED"), "the end of planning after many calls of tools", False,
+                   "a run plans on until one of its own limits ends it"),
         ),
         settings=(
+            _worker("THOUGHT__SUMMARISE__AFTER_CALLS"),
             _worker("BUDGET__TOKEN_SECONDS_PER_MINUTE"), _worker("BUDGET__TENANTS"), _worker("BUDGET__WHEN_SPENT"),
             _worker("BUDGET__STRONGER_ABOVE_TOKENS"), _worker("BUDGET__HYSTERESIS"), _worker("BUDGET__ESTIMATOR"),
             _worker("PLAN__MAX_TOKENS"), _worker("PLAN__MAX_STEPS"), _worker("THOUGHT__PLAN__MAX_OUTPUT_TOKENS"),
@@ -204,18 +244,30 @@ POINTS: Final = (
         ),
         metrics=(
             names.BUDGET_REFUSED, names.BUDGET_TOKEN_SECONDS, names.BUDGET_ESTIMATE_ERROR, names.MODEL_TOKENS,
-            names.MODEL_COST, names.PLAN_TOO_LARGE, names.LIMIT_REACHED,
+            names.MODEL_COST, names.PLAN_TOO_LARGE, names.LIMIT_REACHED, names.THOUGHT_SUMMARIES,
         ),
     ),
     DecisionPoint(
         number=7,
         name="Memory lifecycle",
         question="How long is what kept, and for whom?",
-        always="A run is kept under its tenant and forgotten after its retention; secrets are redacted from it.",
-        settings=(_loop("RUN_RETENTION_SECONDS"), _observation("DRIFT__RETENTION_DAYS")),
-        metrics=(names.OPEN_RUNS,),
-        lacks="There is no hot, warm and cold memory, and nothing is distilled from one run for the next.",
-        is_built=False,
+        always="Every key and every row names tenant, line of business, user and session; personal data and "
+        "credentials are taken out before anything is remembered; a run is forgotten after its retention.",
+        switches=(
+            Switch(_loop("MEMORY__HOT__ENABLED"), "hot memory, for minutes in Redis", False,
+                   "sessions are read from warm memory alone"),
+            Switch(_loop("MEMORY__WARM__URL"), "warm memory, for a day in SQL", None,
+                   "a session is forgotten minutes after its last run, and nothing is known of users"),
+            Switch(_loop("MEMORY__STRICT_LINES"), "refusing lines of business without stores of their own", False,
+                   "lines without stores of their own share one, under keys of their own"),
+        ),
+        settings=(
+            _loop("MEMORY__HOT__TTL_SECONDS"), _loop("MEMORY__WARM__TTL_SECONDS"), _loop("MEMORY__LINES"),
+            _loop("MEMORY__REDACT"), _loop("MEMORY__REDACT_PATTERNS"), _loop("MEMORY__MAX_STATE_BYTES"),
+            _loop("RUN_RETENTION_SECONDS"), _observation("DRIFT__RETENTION_DAYS"),
+        ),
+        metrics=(names.MEMORY_READS, names.MEMORY_WRITES, names.MEMORY_EXPIRED, names.OPEN_RUNS),
+        lacks="No archive: what has left warm memory and the run log is gone.",
     ),
 )  # fmt: skip
 """All seven, in their order."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from taoloop.core.telemetry.names.memory_metrics import *  # noqa: F403 - the registry is one in a few files
 from taoloop.core.telemetry.names.metric_spec import (
     CALL_SECONDS,
     OPERATION_SECONDS,
@@ -13,15 +14,7 @@ from taoloop.core.telemetry.names.metric_spec import (
     gauge,
     seconds,
 )
-
-RUNS: Final = counter("taoloop_runs_total", "{run}", ("outcome",), "Runs that ended, by outcome.")
-RUN_DURATION: Final = seconds(
-    "taoloop_run_duration_seconds", ("outcome",), "Wall time of a run, waiting for people left out.", OPERATION_SECONDS
-)
-OPEN_RUNS: Final = gauge("taoloop_open_runs", "{run}", (), "Runs that this process is driving now.")
-LIMIT_REACHED: Final = counter(
-    "taoloop_limit_reached_total", "{run}", ("limit",), "Runs stopped by one of their limits."
-)
+from taoloop.core.telemetry.names.run_metrics import *  # noqa: F403 - the registry is one in a few files
 
 THOUGHT_QUEUE_LENGTH: Final = gauge(
     "taoloop_thought_queue_length", "{request}", (), "Requests for a thought that wait or are in work."
@@ -76,6 +69,12 @@ THOUGHT_MODES_REFUSED: Final = counter(
     "{thought}",
     ("mode",),
     "Thoughts of a kind that the deployment does not allow: plan, ask or done.",
+)
+THOUGHT_SUMMARIES: Final = counter(
+    "taoloop_thought_summaries_total",
+    "{thought}",
+    (),
+    "Thoughts that planned no more calls, since their run had made many: they answer with what is known.",
 )
 TOOLS_LEFT_OUT: Final = counter(
     "taoloop_thought_tools_left_out_total",
@@ -381,6 +380,12 @@ MESSAGE_TOO_LARGE: Final = counter(
     "{message}",
     ("direction",),
     "Messages above max_message_bytes: sent or received.",
+)
+CLIENT_REPEATS: Final = counter(
+    "taoloop_client_repeats_total",
+    "{call}",
+    ("rpc", "reason"),
+    "Calls that the client library made again, and why the one before failed.",
 )
 REDIS_RECONNECTS: Final = counter(
     "taoloop_redis_reconnects_total", "{connection}", (), "Connections to Redis made again."

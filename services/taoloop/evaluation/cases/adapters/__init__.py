@@ -17,11 +17,11 @@ from taoloop.evaluation.cases.adapters import (
     queues,
     rules,
     schemas,
-    telemetry,
     texts,
     workers,
 )
 from taoloop.evaluation.cases.adapters.plans import calls, checks, references, runs
+from taoloop.evaluation.cases.adapters.telemetry import cardinality, showing
 from taoloop.evaluation.cases.adapters.wire import calls as grpc_calls
 from taoloop.evaluation.cases.adapters.wire import deadlines
 from taoloop.evaluation.cases.model import Adapter
@@ -61,8 +61,9 @@ ADAPTERS: Final[Mapping[str, Adapter]] = {
     "grpc_metadata": grpc_calls.GRPC_METADATA,
     "grpc_status_message": grpc_calls.GRPC_STATUS_MESSAGE,
     "grpc_deadline": deadlines.GRPC_DEADLINE,
-    "redact": telemetry.REDACT,
-    "redact_headers": telemetry.REDACT_HEADERS,
-    "span_name": telemetry.SPAN_NAME,
+    "redact": showing.REDACT,
+    "redact_headers": showing.REDACT_HEADERS,
+    "span_name": showing.SPAN_NAME,
+    "cardinality": cardinality.CARDINALITY,
 }
 """Kind to adapter; a kind that is not here is unsupported."""

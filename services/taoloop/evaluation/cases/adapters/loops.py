@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Final
 
 from taoloop.core.calls import CallContext
@@ -14,16 +15,18 @@ from taoloop.core.telemetry import Telemetry
 from taoloop.loop.app import config_of
 from taoloop.loop.driver import DriverServices
 from taoloop.loop.host import RunHost
+from taoloop.loop.people.people import People
+from taoloop.loop.ports import ActionPort
 from taoloop.loop.runs import Runs
 from taoloop.loop.settings import LoopSettings
-from taoloop.loop.steps.runner import StepServices
+from taoloop.loop.steps.services import StepServices
 from taoloop.loop.tool_directory import ToolDirectory
 from taoloop.plan.acting import ActionResult, ExecuteRequest, ToolSummary
 from taoloop.plan.effects import DecideApprovalRequest, DecideApprovalResponse
 from taoloop.plan.model import ThoughtPlan
 from taoloop.plan.task import Role, Task, Turn
 from taoloop.plan.thinking import ThinkResponse
-from taoloop.testing.run_log import InMemoryRunLog
+from taoloop.testing.run_log import InMemoryRunLeases, InMemoryRunLog, LeaseTable
 from taoloop.testing.services import ListedTools, ScriptedObservation, ScriptedThought
 from taoloop.tools.signature import Trust
 
@@ -62,20 +65,39 @@ def new_telemetry() -> Telemetry:
     return Telemetry.build(TelemetrySettings(), "taoloop-cases")
 
 
+@dataclass(frozen=True, slots=True)
+class DoubledLoop:
+    """The loop's domain on doubles of what it needs."""
+
+    runs: Runs
+    people: People
+
+
 @asynccontextmanager
 async def runs_on_doubles(
     plan: ThoughtPlan, action: PlayedAction, log: InMemoryRunLog, telemetry: Telemetry, clock: Clock
-) -> AsyncIterator[Runs]:
-    """Drive runs that all follow one plan; whatever still runs at the end is cancelled."""
+) -> AsyncIterator[DoubledLoop]:
+    """Drive runs that all follow one plan; whatever still runs at the end is given up."""
     services = DriverServices(
         thought=ScriptedThought(ThinkResponse(outcome=plan)),
         steps=StepServices(action=action, observation=ScriptedObservation(), clock=clock),
         directory=ToolDirectory(action, clock, _MAX_AGE_SECONDS),
         clock=clock,
     )
+    async with loop_of(services, action, log, telemetry, clock) as loop:
+        yield loop
+
+
+@asynccontextmanager
+async def loop_of(
+    services: DriverServices, action: ActionPort, log: InMemoryRunLog, telemetry: Telemetry, clock: Clock
+) -> AsyncIterator[DoubledLoop]:
+    """Drive runs with these services and a log in memory; whatever still runs at the end is given up."""
     config = config_of(LoopSettings(shutdown_grace_seconds=1.0))
-    async with RunHost(services, log, config, telemetry, clock) as host:
-        yield Runs(host, log, action, config.limits, clock)
+    leases = InMemoryRunLeases(LeaseTable(clock))
+    async with RunHost(services, log, leases, config, telemetry, clock) as host:
+        people = People.of(host, log, action, telemetry.metrics, clock)
+        yield DoubledLoop(Runs(host, log, config.limits, clock), people)
 
 
 def task_with(state: Json) -> Task:

@@ -60,6 +60,11 @@ _FALLING: Final = re.compile(
 )
 """Words before a number that say its sign: `down 1.2 %` is what a field has as -1.2."""
 
+_RARE: Final = re.compile(
+    "(?<![A-Za-zµμΩ])[\u00b2\u00b3\u00b9\u2070\u2074-\u2079\u2080-\u2089]+|[\u00bc-\u00be\u2150-\u2189]+"
+    "|[\u3251-\u325f\u32b1-\u32bf]+|[廿卅卌][一二三四五六七八九]?"
+)
+"""Raised and lowered digits, fractions and Roman numerals of one sign, circled numbers above 20, rare Chinese ones."""
 _INSIDE_DIGITS: Final = re.compile("[0-9][.,]")
 _ONLY_DIGITS: Final = re.compile(r"[0-9]+")
 _BEFORE_YEAR: Final = re.compile(
@@ -100,6 +105,16 @@ def read_numbers(text: str, taken: Taken, reading: Reading) -> Iterator[Mention]
         number = number_of_words(found[0])
         if number is not None and taken.is_free(*found.span()):
             yield _with_unit(*found.span(), (Decimal(number),), scan)
+
+
+def read_rare_numerals(text: str, taken: Taken) -> Iterator[Mention]:
+    """Yield numerals that are not reckoned with: only a text of the evidence that writes the same supports them."""
+    for found in _RARE.finditer(text):
+        if taken.is_free(*found.span()):
+            taken.take(*found.span())
+            yield Mention(
+                kind=ClaimKind.NUMBER, start=found.start(), end=found.end(), normalised=found[0], needle=found[0]
+            )
 
 
 def _in_chinese(found: re.Match[str], scan: _Scan) -> Iterator[Mention]:

@@ -24,6 +24,7 @@ from taoloop.thought.planners.graph.sources import (
     from_inputs,
     from_kindred_output,
     from_likely_output,
+    from_listed,
     from_output,
     from_schema,
     from_state,
@@ -32,6 +33,7 @@ from taoloop.thought.planners.graph.sources import (
 )
 from taoloop.thought.planners.graph.view import Place, RequestView
 from taoloop.thought.planners.unread import Unread
+from taoloop.tools.signature import Reach
 
 PRONOUN: Final = re.compile(
     r"\b(?:it|its|them|their|him|her|there|the first one|the former|this|that|these|those|the results?"
@@ -39,6 +41,11 @@ PRONOUN: Final = re.compile(
     r"|它|其|该|这个|这些|结果|上述|此|对应"
 )
 """Words by which a clause speaks of an earlier result."""
+EACH: Final = re.compile(
+    r"\b(?:each|every)\b(?!\s+(?:day|week|month|quarter|year|hour|minute)\b)|\ball\b"
+    r"|每(?=[个一条笔张件位份单家间项只台款])|各[个自项笔条单]|所有|全部|逐[个一条笔]|分别"
+)
+"""Words by which a clause speaks of every member of a list."""
 MAX_STEPS: Final = 7
 """Most steps of a plan."""
 _ELSEWHERE_CLASSES: Final = frozenset({SlotClass.DATE_TEXT, SlotClass.TIME, SlotClass.CURRENCY, SlotClass.LANGUAGE})
@@ -89,7 +96,7 @@ class Chaining:
                 missing.append(missing_of(tool, slot, unread[slot.pointer]))
                 continue
             found, steps = self._elsewhere(tool, slot, place, steps, (*callers, tool.name), _mentions(bound, used))
-            if found is not None:
+            if found is not None and _is_of_one_list(found, bound):
                 bound[slot.pointer] = found
                 continue
             missing.append(missing_of(tool, slot, None))
@@ -139,20 +146,34 @@ class Chaining:
             or from_schema(slot)
             or (None if callers[:-1] else _from_kindred(tool, slot, steps))
         )
-        if found is not None or not is_identifying(slot) or len(callers) >= MAX_DEPTH:
+        if found is not None or not is_identifying(slot):
             return found, steps
-        return self._from_producer(slot, place, steps, callers, used)
+        for_each = not callers[:-1] and self._is_for_each(tool, place)
+        if for_each and (found := _from_lists(slot, steps)) is not None:
+            return found, steps
+        if len(callers) >= MAX_DEPTH:
+            return None, steps
+        found, grown = self._from_producer(slot, place, steps, callers, used)
+        if found is None and for_each:
+            return self._from_producer(slot, place, steps, callers, used, is_listing=True)
+        return found, grown
+
+    def _is_for_each(self, tool: ToolView, place: Place) -> bool:
+        """Tell whether the words want the call for every member of a list, and it may be made so often: it reads."""
+        is_harmless = not tool.is_writing and tool.signature.reach is Reach.INTERNAL
+        return is_harmless and EACH.search(self.view.lowered, *place) is not None
 
     def _from_steps(self, slot: Slot, place: Place, steps: tuple[Step, ...]) -> Bound | None:
         """Refer to the latest step whose result has the field; a field that is no identifier must be spoken of."""
         said = frozenset(word.key for word in self.view.words_in(place))
+        single = [step for step in reversed(steps) if step.items is None]
         if is_identifying(slot) or said & set(name_keys(slot.name)) or is_peculiar(slot):
-            for step in reversed(steps):
+            for step in single:
                 found = from_output(slot, step.tool, step.step_id)
                 if found is not None:
                     return found
         refers = PRONOUN.search(self.view.lowered, *place) is not None if steps else False
-        for step in reversed(steps):
+        for step in single:
             if step.tool.slots and any(slot is own for own in step.tool.slots):
                 continue  # a call does not feed another one of the same tool, unless by an identifier
             found = from_likely_output(slot, step.tool, step.step_id, said, refers=refers)
@@ -166,7 +187,7 @@ class Chaining:
         planned = {step.step_id for step in steps}
         for done in reversed(self.view.completed):
             tool = self.index.get(done.tool)
-            if done.fault is None and tool is not None and done.step_id not in planned:
+            if done.fault is None and tool is not None and not done.is_gathered and done.step_id not in planned:
                 found = from_output(slot, tool, done.step_id)
                 if found is not None:
                     return found
@@ -183,33 +204,38 @@ class Chaining:
         return None if found is None else from_candidate(found, self.view)
 
     def _from_producer(
-        self, slot: Slot, place: Place, steps: tuple[Step, ...], callers: tuple[str, ...], used: tuple[Mention, ...]
-    ) -> tuple[Bound | None, tuple[Step, ...]]:
-        """Plan a call that finds the value out, the one that takes fewest steps and most of the user's words."""
+        self, slot: Slot, place: Place, steps: tuple[Step, ...], callers: tuple[str, ...], used: tuple[Mention, ...],
+        *, is_listing: bool = False,
+    ) -> tuple[Bound | None, tuple[Step, ...]]:  # fmt: skip
+        """Plan a call that finds the value, or a list of values, out: the one with fewest steps and most said words."""
         best: tuple[tuple[int, int, str], Bound, tuple[Step, ...]] | None = None
-        for tool in self._producers(slot, callers):
+        output = from_listed if is_listing else from_output
+        for tool in self._producers(slot, callers, is_listing=is_listing):
             if not self.budget.spend():
                 break
             draft = self.draft(tool, place, steps, callers, used)
             said = sum(item.mention is not None or item.origin in {"input", "step"} for item in draft.bound.values())
             if draft.missing or not draft.has_room or not said or not draft.steps:
                 continue
-            found = from_output(slot, tool, draft.steps[-1].step_id)
+            if draft.steps[-1].items is not None:
+                continue  # its result is a list of results
+            found = output(slot, tool, draft.steps[-1].step_id)
             order = (len(draft.steps), -said, tool.name)
             if found is not None and (best is None or order < best[0]):
                 best = order, found, draft.steps
         return (None, steps) if best is None else (best[1], best[2])
 
-    def _producers(self, slot: Slot, callers: tuple[str, ...]) -> list[ToolView]:
+    def _producers(self, slot: Slot, callers: tuple[str, ...], *, is_listing: bool) -> list[ToolView]:
         """Return the reading tools that can give the slot its value, those nearest to the request's words first."""
         said = {word.key for word in self.view.words}
+        output = from_listed if is_listing else from_output
         found = [
             tool
-            for tool in self.index.producers(slot.name)
+            for tool in (self.index.listers(slot.name) if is_listing else self.index.producers(slot.name))
             if not tool.is_writing
             and tool.name in self.permitted
             and tool.name not in callers
-            and from_output(slot, tool, "") is not None
+            and output(slot, tool, "") is not None
         ]
         found.sort(key=lambda tool: (-sum(self.index.rarity(key) for key in said & tool.terms.keys()), tool.name))
         return found[:MAX_PRODUCERS]
@@ -287,7 +313,23 @@ def _all_mentions(steps: tuple[Step, ...]) -> tuple[Mention, ...]:
 def _from_kindred(tool: ToolView, slot: Slot, steps: tuple[Step, ...]) -> Bound | None:
     """Refer to the latest earlier result with a field whose name shares a telling word with the slot's name."""
     for step in reversed(steps):
-        found = None if step.tool is tool else from_kindred_output(slot, step.tool, step.step_id)
+        is_other = step.tool is not tool and step.items is None
+        found = from_kindred_output(slot, step.tool, step.step_id) if is_other else None
+        if found is not None:
+            return found
+    return None
+
+
+def _is_of_one_list(found: Bound, bound: Mapping[str, Bound]) -> bool:
+    """Tell whether a call may have the value beside the others: a call is made for each item of one list alone."""
+    others = {item.items for item in bound.values() if item.items is not None}
+    return found.items is None or others <= {found.items}
+
+
+def _from_lists(slot: Slot, steps: tuple[Step, ...]) -> Bound | None:
+    """Refer to each item of the latest earlier list that has the field; a call for each item brings a list as well."""
+    for step in reversed(steps):
+        found = from_listed(slot, step.tool, step.step_id, is_gathered=step.items is not None)
         if found is not None:
             return found
     return None

@@ -88,7 +88,10 @@ def _chosen(tool: str, fit: float, evidence: FitEvidence) -> dict[str, JsonValue
 def _argument(item: Bound) -> dict[str, JsonValue]:
     shown: dict[str, JsonValue] = {"pointer": item.slot.pointer, "from": item.origin}
     if isinstance(item.source, StepOutput):
-        return shown | {"step": item.source.step_id, "field": item.source.pointer}
+        field = item.source.pointer
+        if item.items is not None:  # of every item, not of the first
+            field = f"{item.items.pointer}/*{field.removeprefix(item.items.pointer + '/0')}"
+        return shown | {"step": item.source.step_id, "field": field}
     if item.mention is not None:
         shown |= {"words": item.mention.text, "score": round(item.score, 3)}
     return shown | ({} if item.value is ABSENT else {"value": item.value})

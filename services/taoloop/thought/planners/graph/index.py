@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -45,6 +45,19 @@ class OutputField:
 
 
 @dataclass(frozen=True, slots=True)
+class ListedField:
+    """One scalar field of the items of a list in a tool's result.
+
+    Attributes:
+        field: The field, at its place in the list's first item.
+        list_pointer: Where the list is.
+    """
+
+    field: OutputField
+    list_pointer: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToolView:
     """One tool, ready for ranking and filling.
 
@@ -53,6 +66,7 @@ class ToolView:
         slots: The leaves of its parameters.
         groups: The required objects that hold some of them.
         outputs: The scalar fields of its result that no list stands above.
+        listed: The scalar fields of the items of its lists.
         terms: Comparable words with the largest weight that any of its texts gives them.
         avoid: Words that speak against it and that nothing else of it has.
         writing_words: The writing verbs that its texts use.
@@ -69,6 +83,7 @@ class ToolView:
     writing_words: frozenset[str]
     named: frozenset[str] = frozenset()
     described: frozenset[str] = frozenset()
+    listed: tuple[ListedField, ...] = ()
 
     @property
     def name(self) -> str:
@@ -93,7 +108,8 @@ class PlannerIndex:
                 postings[term].append((number, weight))
         self._postings = dict(postings)
         self._rarities = {term: self._rarity(len(numbers)) for term, numbers in self._postings.items()}
-        self._producers = _producers(self.tools)
+        self._producers = _by_field(self.tools, lambda tool: tool.outputs)
+        self._listers = _by_field(self.tools, lambda tool: tuple(each.field for each in tool.listed))
 
     def get(self, name: str) -> ToolView | None:
         """Return the tool with this name."""
@@ -122,11 +138,17 @@ class PlannerIndex:
         """Return the tools whose result has a field of this name, in the catalogue's order."""
         return tuple(self._producers.get(field_name, ()))
 
+    def listers(self, field_name: str) -> tuple[ToolView, ...]:
+        """Return the tools whose result has a list of items with a field of this name, in the catalogue's order."""
+        return tuple(self._listers.get(field_name, ()))
 
-def _producers(tools: tuple[ToolView, ...]) -> dict[str, list[ToolView]]:
+
+def _by_field(
+    tools: tuple[ToolView, ...], fields_of: Callable[[ToolView], tuple[OutputField, ...]]
+) -> dict[str, list[ToolView]]:
     found: defaultdict[str, list[ToolView]] = defaultdict(list)
     for tool in tools:
-        for name in dict.fromkeys(field.name for field in tool.outputs):
+        for name in dict.fromkeys(field.name for field in fields_of(tool)):
             found[name].append(tool)
     return dict(found)
 
@@ -156,6 +178,7 @@ def _view(signature: ToolSignature) -> ToolView:
         writing_words=_writing_words(said),
         named=frozenset(word for word in name_keys(signature.name) if word not in STOP_WORDS),
         described=frozenset((*keys(signature.description), *keys(signature.use_when))),
+        listed=tuple(_listed(signature.returns or {}, signature.returns or {}, "", 0)),
     )
 
 
@@ -200,3 +223,23 @@ def _outputs(schema: Mapping[str, Any], root: Mapping[str, Any], pointer: str, d
             yield from _outputs(member, root, own, depth + 1)
         else:
             yield OutputField(own, str(name), member, types_at(dict(root), own), frozenset(name_keys(str(name))))
+
+
+def _listed(schema: Mapping[str, Any], root: Mapping[str, Any], pointer: str, depth: int) -> Iterator[ListedField]:
+    """Yield the fields of the items of every list; of a list of values, named in the plural, the value itself."""
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping) or depth > 4:
+        return
+    for name, member in properties.items():
+        own, items = pointer + pointers.join(name), member.get("items") if isinstance(member, Mapping) else None
+        if isinstance(items, Mapping):
+            first = own + pointers.join(0)
+            fields = tuple(_outputs(items, root, first, depth + 1)) or _value_of(str(name), items, root, first)
+            yield from (ListedField(field, own) for field in fields)
+        elif isinstance(member, Mapping):
+            yield from _listed(member, root, own, depth + 1)
+
+
+def _value_of(name: str, items: Mapping[str, Any], root: Mapping[str, Any], place: str) -> tuple[OutputField, ...]:
+    one = name.removesuffix("s")
+    return (OutputField(place, one, items, types_at(dict(root), place), frozenset(name_keys(one))),)

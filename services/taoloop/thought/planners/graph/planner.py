@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from taoloop.core.exact_json import ABSENT, Absent, dumps
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.plan.model import Decision, DecisionKind, Reasoning, ThoughtPlan
+from taoloop.plan.rules.snapshot import USER_INTENT
 from taoloop.plan.task import InputReason, Permissions
-from taoloop.plan.thinking import Answer, CompletedStep, Escalation, NeedInput, Refusal, RefusalReason, ThinkRequest
+from taoloop.plan.thinking import Answer, Escalation, NeedInput, Refusal, RefusalReason, ThinkRequest
 from taoloop.thought.planners.graph import records
 from taoloop.thought.planners.graph.calibration.model import Calibration, fitted
 from taoloop.thought.planners.graph.calls import wording
@@ -17,8 +17,9 @@ from taoloop.thought.planners.graph.calls.done import done_before
 from taoloop.thought.planners.graph.calls.model import Missing, Step
 from taoloop.thought.planners.graph.chain import Chaining
 from taoloop.thought.planners.graph.decide import Ask, Block, Call, Forbidden, Nothing, TooMuch, decide
-from taoloop.thought.planners.graph.index import PlannerIndex
+from taoloop.thought.planners.graph.index import PlannerIndex, ToolView
 from taoloop.thought.planners.graph.view import RequestView, read_request
+from taoloop.thought.planners.known import answer_of
 from taoloop.tools.catalogue import Catalogue
 
 PLAN_VERSION: Final = "1.0"
@@ -80,6 +81,12 @@ class GraphPlanner:
         blocks = self._blocks(request)
         permitted = frozenset(tool.name for tool in self._index.tools) - blocks.keys()
         verdict = decide(Chaining(self._index, view, request.iteration, permitted), blocks, self._calibration)
+        intended = self._intended(view) if isinstance(verdict, Nothing) else None
+        if intended is not None:
+            continued = view.continuing(intended.named | intended.described)
+            meant = decide(Chaining(self._index, continued, request.iteration, permitted), blocks, self._calibration)
+            if isinstance(meant, Call):  # a question about what was left unsaid would be about a guess
+                view, verdict = continued, meant
         match verdict:
             case Call():
                 return self._called(verdict, request, view)
@@ -93,6 +100,12 @@ class GraphPlanner:
             case Nothing(fit=fit):
                 message = wording.no_tool(is_chinese=view.is_chinese)
                 return _reply(Refusal(reason=RefusalReason.NO_TOOL, message=message), DecisionKind.NONE, fit)
+
+    def _intended(self, view: RequestView) -> ToolView | None:
+        """Return the reading tool that a follow-up leaves unsaid: that of the plan before, as the state tells it."""
+        name = view.state.get(USER_INTENT)
+        tool = self._index.get(name) if view.is_follow_up and isinstance(name, str) else None
+        return tool if tool is not None and not tool.is_writing else None
 
     def _blocks(self, request: ThinkRequest) -> dict[str, Block]:
         permissions = request.permissions or Permissions()
@@ -171,19 +184,7 @@ def _stuck(step: Step, fault: Fault, call: Call, request: ThinkRequest, view: Re
 
 
 def _answered(call: Call, request: ThinkRequest) -> PlannerReply:
-    """Answer with the facts of the calls that were made already; the loop words them where a contract says how."""
+    """Answer with the calls that were made already; the loop words what they brought."""
     done = {step.step_id for step in call.steps}
     results = [step for step in request.completed if step.step_id in done]
-    text = "\n".join(_facts(result) for result in results)
-    data = results[-1].exposed if results else ABSENT
-    return _reply(Answer(text=text, data=data), DecisionKind.ANSWER, call.fit, call.margin)
-
-
-def _facts(result: CompletedStep) -> str:
-    if isinstance(result.exposed, Absent):
-        return result.tool
-    if isinstance(result.exposed, dict):
-        return ", ".join(
-            f"{name}: {value if isinstance(value, str) else dumps(value)}" for name, value in result.exposed.items()
-        )
-    return dumps(result.exposed)
+    return _reply(answer_of(results), DecisionKind.ANSWER, call.fit, call.margin)

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from taoloop.core.exact_json import Json, JsonValue
-from taoloop.plan.model import Binding, PlanStep, Reasoning, StepOutput
+from taoloop.plan.model import Binding, ForEach, PlanStep, Reasoning, StepOutput
+from taoloop.plan.rules.snapshot import DATE_RANGE, USER_INTENT, day_range
 from taoloop.plan.task import InputField
 from taoloop.plan.thinking import NeedInput, ThinkRequest
 from taoloop.thought.planners.graph.calls import wording
@@ -21,6 +22,7 @@ _DAYS: Final = frozenset({SlotClass.DATE, SlotClass.DATE_RANGE})
 def plan_steps(steps: tuple[Step, ...]) -> tuple[PlanStep, ...]:
     """Return the plan's steps. A step that writes waits for every step that the user named before it."""
     records: list[PlanStep] = []
+    days = _days_of(steps)
     for step in steps:
         if step.is_completed:
             continue
@@ -34,6 +36,8 @@ def plan_steps(steps: tuple[Step, ...]) -> tuple[PlanStep, ...]:
                 tool=step.tool.name,
                 bindings=tuple(_bindings(step)),
                 depends_on=tuple(needed),
+                uses_snapshot=(DATE_RANGE,) if days and _days(step) == days else (),
+                for_each=ForEach(items=step.items) if step.items is not None else None,
             )
         )
     return tuple(records)
@@ -86,12 +90,18 @@ def reasoning(steps: tuple[Step, ...], missing: Missing | None, tool: str, fit: 
 
 def state_snapshot(steps: tuple[Step, ...]) -> Json:
     """Return what the thought holds to be true of the session: the intent, and the days that words were resolved to."""
-    snapshot: dict[str, JsonValue] = {"user_intent": steps[-1].tool.name}
-    for step in steps:
-        for item in step.bound.values():
-            if item.slot.slot_class in _DAYS and isinstance(item.value, str) and "date_range" not in snapshot:
-                snapshot["date_range"] = item.value if "~" in item.value else f"{item.value}~{item.value}"
-    return snapshot
+    snapshot: dict[str, JsonValue] = {USER_INTENT: steps[-1].tool.name}
+    days = _days_of(steps)
+    return {**snapshot, DATE_RANGE: days} if days else snapshot
+
+
+def _days_of(steps: tuple[Step, ...]) -> str:
+    """Return the days of the first step that is about any; empty for none."""
+    return next((days for step in steps if (days := _days(step))), "")
+
+
+def _days(step: Step) -> str:
+    return day_range(item.value for item in step.bound.values() if item.slot.slot_class in _DAYS)
 
 
 def _plain(value: object) -> JsonValue:

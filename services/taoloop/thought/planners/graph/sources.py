@@ -14,10 +14,12 @@ from taoloop.plan.model import (
     ContractValueKind,
     Convert,
     InputValue,
+    ItemValue,
     QuerySpan,
     StatePath,
     StepOutput,
 )
+from taoloop.plan.rules.snapshot import DATE_RANGE
 from taoloop.plan.task import InputReason
 from taoloop.thought.planners.graph.candidates import Candidate
 from taoloop.thought.planners.graph.index import OutputField, ToolView
@@ -45,6 +47,8 @@ class Bound:
         convert: How the fetched value becomes the argument.
         mention: The words, for a span of the request.
         score: How well the words fit, about 0 to 1.5; 1.0 for what needs no words.
+        list_pointer: Where the list is whose every item gives a value, for a call that is made for each; the source
+            points at the first item's.
     """
 
     slot: Slot
@@ -53,10 +57,21 @@ class Bound:
     convert: Convert | None = None
     mention: Mention | None = None
     score: float = 1.0
+    list_pointer: str | None = None
 
     def binding(self) -> Binding:
         """Return the plan's record of it."""
+        if self.items is not None and isinstance(self.source, StepOutput):
+            within = self.source.pointer.removeprefix(self.items.pointer + "/0")
+            return Binding(pointer=self.slot.pointer, source=ItemValue(pointer=within))
         return Binding(pointer=self.slot.pointer, source=self.source, convert=self.convert, value=self.value)
+
+    @property
+    def items(self) -> StepOutput | None:
+        """Return the list of which the value is one item's; None for a value of its own."""
+        if self.list_pointer is None or not isinstance(self.source, StepOutput):
+            return None
+        return StepOutput(step_id=self.source.step_id, pointer=self.list_pointer)
 
     def origin_fits(self, slot: Slot) -> bool:
         """Tell whether another slot may take the same value from the same place."""
@@ -115,13 +130,17 @@ def from_inputs(slot: Slot, view: RequestView) -> Bound | Unread | None:
 
 
 def from_state(slot: Slot, view: RequestView) -> Bound | None:
-    """Return the argument that the session's entry of the same name gives."""
-    if "state" not in slot.sources or slot.name not in view.state:
+    """Return the argument that the session's entry of the same name gives.
+
+    Days that the request does not name are those that the plan before was about, as its snapshot tells them.
+    """
+    if "state" not in slot.sources:
         return None
-    value = view.state[slot.name]
-    if not slot.accepts(value):
-        return None
-    return Bound(slot, StatePath(pointer=pointers.join(slot.name)), value)
+    for name in (slot.name, DATE_RANGE) if slot.slot_class is SlotClass.DATE_RANGE else (slot.name,):
+        if name in view.state:
+            value = view.state[name]
+            return Bound(slot, StatePath(pointer=pointers.join(name)), value) if slot.accepts(value) else None
+    return None
 
 
 def from_schema(slot: Slot) -> Bound | None:
@@ -141,6 +160,30 @@ def from_output(slot: Slot, tool: ToolView, step_id: str) -> Bound | None:
     for field in tool.outputs:
         if field.name == slot.name and _fits(field, slot):
             return Bound(slot, StepOutput(step_id=step_id, pointer=field.pointer))
+    return None
+
+
+def from_listed(slot: Slot, tool: ToolView, step_id: str, *, is_gathered: bool = False) -> Bound | None:
+    """Return the argument that a field of the same name gives in each item of a list of a tool's result.
+
+    Args:
+        slot: The parameter.
+        tool: The tool of the earlier step.
+        step_id: That step.
+        is_gathered: Whether that step is itself made for each item of a list: then its whole result is one.
+    """
+    if "step" not in slot.sources:
+        return None
+    if is_gathered:
+        found = from_output(slot, tool, step_id)
+        if found is None or not isinstance(found.source, StepOutput):
+            return None
+        place = StepOutput(step_id=step_id, pointer=f"/0{found.source.pointer}")
+        return Bound(slot, place, list_pointer="")
+    for each in tool.listed:
+        if each.field.name == slot.name and _fits(each.field, slot):
+            place = StepOutput(step_id=step_id, pointer=each.field.pointer)
+            return Bound(slot, place, list_pointer=each.list_pointer)
     return None
 
 

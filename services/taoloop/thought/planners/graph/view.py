@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 from taoloop.core.exact_json import ABSENT, Json, JsonValue
@@ -69,6 +69,16 @@ class RequestView:
         first = bisect_left(self.mentions, place[0], key=lambda mention: mention.start)
         last = bisect_left(self.mentions, place[1], key=lambda mention: mention.start)
         return tuple(mention for mention in self.mentions[first:last] if mention.end <= place[1])
+
+    @property
+    def is_follow_up(self) -> bool:
+        """Whether the request names values and nothing that is done with them, as 那3月呢 and `and in March?` do."""
+        return bool(self.clauses) and bool(self.mentions) and not self.words
+
+    def continuing(self, keys: Iterable[str]) -> RequestView:
+        """Return the request with words that it leaves out, as if its first clause began with them."""
+        start = self.clauses[0].start
+        return replace(self, words=tuple(Word(key, start, start) for key in sorted(keys)))
 
     def plain_text(self, place: Place) -> str:
         """Return the text of a place with quoted text and addresses blanked out, so that no verb is read from them."""

@@ -8,19 +8,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from taoloop.core.exact_json import ABSENT, Absent, Json, JsonValue, dumps
+from taoloop.core.exact_json import ABSENT, JsonValue
 from taoloop.core.faults import Fault, FaultCode
 from taoloop.plan.check import check_plan
 from taoloop.plan.check_context import CheckContext, PlanVerdict, near, plan_fault
 from taoloop.plan.model import Decision, DecisionKind, PlanStep, Reasoning, ThoughtPlan
+from taoloop.plan.rules.snapshot import DATE_RANGE, USER_INTENT, day_range
 from taoloop.plan.task import InputField, InputReason, Permissions
 from taoloop.plan.thinking import Answer, NeedInput, Refusal, RefusalReason, ThinkRequest
 from taoloop.thought.parsing import Repair
 from taoloop.thought.parsing.reasoning import reasoning_of
+from taoloop.thought.planners.known import answer_of
 from taoloop.thought.planners.model.filling import Filled, Flag, Surroundings, fill
 from taoloop.thought.planners.model.grammar import leaf_names
 from taoloop.thought.planners.model.offer import Mode, Offer, OfferedTool
 from taoloop.thought.planners.model.parameters import Parameter, ParameterKind, alone
+from taoloop.thought.planners.model.reading import takes_days
 from taoloop.tools.signature import Effect, ToolSignature
 from taoloop.values.conversions import ConversionContext
 
@@ -182,7 +185,26 @@ class _Expanding:
             depends_on=tuple(name for name in earlier if is_writing or name in filled.steps),
         )
 
+    def _with_snapshot(self, steps: tuple[PlanStep, ...]) -> tuple[tuple[PlanStep, ...], JsonValue]:
+        """Return the steps with what they use of the state snapshot, and the snapshot: the intent, and the days."""
+        days = [self._days(step) for step in steps]
+        first = next(filter(None, days), "")
+        snapshot: JsonValue = {USER_INTENT: steps[-1].tool, **({DATE_RANGE: first} if first else {})}
+        using = (DATE_RANGE,)
+        used = [
+            replace(step, uses_snapshot=using) if own and own == first else step
+            for step, own in zip(steps, days, strict=True)
+        ]
+        return tuple(used), snapshot
+
+    def _days(self, step: PlanStep) -> str:
+        number = self._offer.number(step.tool)
+        leaves = {} if number is None else _leaves(self._offer.tools[number - 1].parameters, "")
+        places = {place for place, parameter in leaves.values() if takes_days(parameter)}
+        return day_range(binding.value for binding in step.bindings if binding.pointer in places)
+
     def _plan(self, steps: tuple[PlanStep, ...], reasoning: Reasoning) -> ThoughtPlan:
+        steps, snapshot = self._with_snapshot(steps)
         return ThoughtPlan(
             version=PLAN_VERSION,
             run_id=self._request.run_id,
@@ -191,6 +213,7 @@ class _Expanding:
             planner=PLANNER_NAME,
             reasoning=reasoning,
             steps=steps,
+            state_snapshot=snapshot,
             final_output_schema=self._request.output_schema,
             tainted_context=self._request.tainted_context,
             decision=Decision(kind=DecisionKind.PLAN),
@@ -230,8 +253,7 @@ class _Expanding:
         letters = value if isinstance(value, list) else [value]
         if not letters or not all(isinstance(letter, str) and letter in known for letter in letters):
             raise _refused("/done", "The answer names completed steps by their letters.", tuple(known)[:20])
-        results = [known[str(letter)][0].exposed for letter in dict.fromkeys(map(str, letters))]
-        return Answer(text="\n".join(map(_facts, results)), data=results[-1])
+        return answer_of([known[str(letter)][0] for letter in dict.fromkeys(map(str, letters))])
 
     def _tool(self, number: JsonValue, at: str) -> OfferedTool:
         tools = self._offer.tools
@@ -289,14 +311,6 @@ def _words(asked: InputField, is_chinese: bool) -> str:
     if is_chinese:
         return f"请提供：{name}。" if asked.reason is InputReason.MISSING else f"请重新说明：{name}。"
     return f"Please give: {name}." if asked.reason is InputReason.MISSING else f"Please say again: {name}."
-
-
-def _facts(exposed: Json) -> str:
-    if isinstance(exposed, Absent):
-        return ""
-    if isinstance(exposed, dict):
-        return ", ".join(f"{key}: {item if isinstance(item, str) else dumps(item)}" for key, item in exposed.items())
-    return exposed if isinstance(exposed, str) else dumps(exposed)
 
 
 def _refused(at: str, message: str, candidates: tuple[str, ...] = ()) -> SkeletonRefused:

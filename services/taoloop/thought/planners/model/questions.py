@@ -10,6 +10,7 @@ from taoloop.core.calls import DEFAULT_TENANT
 from taoloop.models.ports import ChatMessage
 from taoloop.plan.check_context import DEFAULT_LIMITS, CheckContext, PlanLimits
 from taoloop.plan.thinking import ThinkRequest
+from taoloop.thought.planners.known import SummaryRules
 from taoloop.thought.planners.model.forms import ReplyForm, ReplyForms
 from taoloop.thought.planners.model.offer import ALL_MODES, Mode, Offer, OfferedTool, Reason
 from taoloop.thought.planners.model.prompts import Prompt, PromptSet, build_prompt, load_prompts, system_text
@@ -31,6 +32,7 @@ class QuestionRules:
         top_p: The share of likely tokens that is chosen from, above 0 and at most 1.
         max_output_tokens: Longest reply, where the form itself allows a longer one.
         limits: How large a plan may be.
+        summary: When it plans no more calls.
     """
 
     prompts: PromptSet = field(default_factory=load_prompts)
@@ -40,6 +42,7 @@ class QuestionRules:
     top_p: float = 1.0
     max_output_tokens: int = DEFAULT_MAX_TOKENS
     limits: PlanLimits = DEFAULT_LIMITS
+    summary: SummaryRules = field(default_factory=SummaryRules)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,16 +118,18 @@ class Questions:
         """
         rules = self._rules
         ordered = sorted((tool.name for tool in tools), key=self._places.__getitem__)
-        offer = Offer.of([self._tools[name] for name in ordered], request, rules.modes, rules.limits)
-        prompt = build_prompt(rules.prompts, offer, request, rules.reason, self._system(offer))
-        form = self._forms.of(offer, rules.reason)
+        modes = rules.modes - {Mode.PLAN} if rules.summary.apply_to(request) else rules.modes
+        offer = Offer.of([self._tools[name] for name in ordered], request, modes, rules.limits)
+        reason = Reason.OFF if request.strict else rules.reason  # what is not written cannot be malformed
+        prompt = build_prompt(rules.prompts, offer, request, reason, self._system(offer, reason))
+        form = self._forms.of(offer, reason)
         return Question(request=request, offer=offer, prompt=prompt, form=form, context=context, seed=seed)
 
-    def _system(self, offer: Offer) -> str:
-        names = tuple(tool.name for tool in offer.tools)
+    def _system(self, offer: Offer, reason: Reason) -> str:
+        names = (reason, *(tool.name for tool in offer.tools))
         kept = self._systems.get(names)
         if kept is None:
-            kept = system_text(self._rules.prompts, offer, self._rules.reason)
+            kept = system_text(self._rules.prompts, offer, reason)
             if len(self._systems) >= _MAX_SYSTEMS:
                 self._systems.clear()  # a new set of tools costs a millisecond: no need to know which was used last
             self._systems[names] = kept

@@ -43,6 +43,11 @@ class WordsRead:
     choice: ContractValue | None = None
 
 
+def takes_days(parameter: Parameter) -> bool:
+    """Tell whether a parameter is a day or a range of days."""
+    return _conversion(parameter) in {"date", "date-range"}
+
+
 def read_words(parameter: Parameter, text: str, context: ConversionContext) -> WordsRead | Unread:
     """Read words as a value; words that the schema accepts as they stand are not converted."""
     if parameter.shape.values is not None:

@@ -14,9 +14,11 @@ from taoloop.tools.loading.checks.policies import policy_faults
 from taoloop.tools.loading.checks.requests import request_faults
 from taoloop.tools.loading.checks.statements import statement_faults
 from taoloop.tools.loading.checks.transports import transport_faults
+from taoloop.tools.loading.checks.words import parameter_word_faults
 from taoloop.tools.schema_paths import types_at
 from taoloop.tools.schema_refusals import SchemaRefused, subschemas
 from taoloop.tools.schemas import CompiledSchema
+from taoloop.tools.signature import VOCABULARY_KEYWORD
 
 SOURCES: Final = frozenset({"query", "state", "step", "input", "default", "enum", "const", "clock", "generated"})
 """What `x-taoloop-source` may list."""
@@ -114,6 +116,8 @@ def _parameter_faults(contract: ToolContract) -> Iterator[ContractFault]:
             yield ContractFault(place + "/x-taoloop-source", "UNKNOWN_SOURCE", cause, remedy)
         if "x-taoloop-content" in node:
             yield from _content_faults(node, place)
+        if VOCABULARY_KEYWORD in node:
+            yield from parameter_word_faults(node, place)
 
 
 def _content_faults(node: Mapping[str, Any], place: str) -> Iterator[ContractFault]:

@@ -17,7 +17,7 @@ from taoloop.action.transports.jobs.handles import JobHandles
 from taoloop.action.transports.jobs.transport import JobHttpTransport
 from taoloop.core.exact_json import ABSENT, Json
 from taoloop.core.faults import FaultCode
-from taoloop.plan.acting import ActionResult, ActionStatus, ServedBy
+from taoloop.plan.acting import ActionResult, ActionStatus, JobCare, ServedBy
 from taoloop.plan.effects import EffectState
 from taoloop.testing.clock import FakeClock
 from taoloop.testing.effect_ledger import InMemoryEffectLedger
@@ -286,13 +286,13 @@ class Hanging:
         raise AssertionError
 
 
-async def cancelled(bench: Bench, tool: str, *, left_seconds: float) -> None:
+async def cancelled(bench: Bench, tool: str, *, left_seconds: float, **more: Any) -> None:
     hanging = Hanging()
     handle = (await bench.run(tool)).job_handle
     bench.clock.advance(2.0)
     bench.http._answers.appendleft(hanging)
     async with asyncio.TaskGroup() as tasks:
-        task = tasks.create_task(bench.run(tool, handle, seconds=left_seconds))
+        task = tasks.create_task(bench.run(tool, handle, seconds=left_seconds, **more))
         await hanging.entered.wait()
         task.cancel()
     assert task.cancelled()
@@ -306,6 +306,20 @@ async def test_a_caller_that_goes_away_cancels_the_job_once(answer: Answer) -> N
     await cancelled(bench, "count_all", left_seconds=10.0)
     assert [call.contract.http.method for call in bench.http.calls if call.contract.http] == ["POST", "GET", "DELETE"]
     assert bench.http.calls[-1].timeout_seconds == desk_module.CANCEL_SECONDS
+
+
+async def test_a_job_that_is_kept_goes_on_when_its_caller_goes_away() -> None:
+    bench = Bench(CREATED)
+    await cancelled(bench, "count_all", left_seconds=10.0, job_care=JobCare.KEEP)
+    assert [call.contract.http.method for call in bench.http.calls if call.contract.http] == ["POST", "GET"]
+
+
+async def test_a_job_is_cancelled_at_once_when_its_caller_says_so() -> None:
+    bench = Bench(CREATED, Reply(status_code=204))
+    handle = (await bench.run()).job_handle
+    result = await bench.run(handle=handle, job_care=JobCare.CANCEL)
+    assert (result.status, bench.clock.monotonic()) == (ActionStatus.PENDING, 0.0)
+    assert [call.contract.http.method for call in bench.http.calls if call.contract.http] == ["POST", "DELETE"]
 
 
 async def test_a_job_without_a_way_to_cancel_it_is_left_alone() -> None:

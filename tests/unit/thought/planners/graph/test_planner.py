@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taoloop.core.exact_json import ABSENT
+from taoloop.core.exact_json import ABSENT, JsonValue
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.plan.check import CheckContext, check_plan
 from taoloop.plan.model import ContractValue, QuerySpan, StatePath, StepOutput, ThoughtPlan
@@ -153,6 +153,44 @@ def test_a_session_entry_that_breaks_the_schema_is_not_used(planner: GraphPlanne
     assert isinstance(planner.plan(ask("上个月借了哪些书？", state={"reader_id": 7})).outcome, NeedInput)
 
 
+def test_days_that_the_request_does_not_name_are_those_of_the_plan_before(planner: GraphPlanner, ask: Ask) -> None:
+    state = {"reader_id": "RD-10442", "date_range": LOANS["period"]}
+    again = planner.plan(ask("借了哪些书？", state=state)).outcome
+    assert _calls(again) == [("list_loans", LOANS)]
+    assert isinstance(again, ThoughtPlan)
+    assert StatePath(pointer="/date_range") in [binding.source for binding in again.steps[0].bindings]
+
+    named = planner.plan(ask("上个月借了哪些书？", state={**state, "date_range": "2020-01-01~2020-01-31"})).outcome
+    assert _calls(named) == [("list_loans", LOANS)]
+
+
+FOLLOWED = {"reader_id": "RD-10442", "user_intent": "list_loans", "date_range": "2020-01-01~2020-01-31"}
+
+
+@pytest.mark.parametrize("text", ["那2月呢？", "2月的呢", "那二月份呢", "And in February?", "What about last month?"])
+def test_a_follow_up_that_only_names_days_is_about_what_the_plan_before_did(
+    planner: GraphPlanner, ask: Ask, text: str
+) -> None:
+    assert _calls(planner.plan(ask(text, state=FOLLOWED)).outcome) == [("list_loans", LOANS)]
+
+
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [
+        ("那2月呢？", {"reader_id": "RD-10442"}),
+        ("那2月呢？", {**FOLLOWED, "user_intent": "no_such_tool"}),
+        ("那2月呢？", {**FOLLOWED, "user_intent": 7}),
+        ("那2月的诗呢？", FOLLOWED),
+        ("谢谢", FOLLOWED),
+        ("？", FOLLOWED),
+    ],
+)
+def test_what_says_more_or_follows_nothing_is_no_follow_up(
+    planner: GraphPlanner, ask: Ask, text: str, state: dict[str, JsonValue]
+) -> None:
+    assert not isinstance(planner.plan(ask(text, state=state)).outcome, ThoughtPlan)
+
+
 @pytest.mark.parametrize("text", ["写一首关于大海的诗", "Translate this page into French", "😀😀", "12345678", "？"])
 def test_what_no_tool_serves_is_refused(planner: GraphPlanner, ask: Ask, text: str) -> None:
     outcome = planner.plan(ask(text)).outcome
@@ -279,6 +317,7 @@ def test_the_snapshot_holds_the_intent_and_the_days(planner: GraphPlanner, ask: 
     outcome = planner.plan(ask("读者 RD-10442 上个月借了哪些书？")).outcome
     assert isinstance(outcome, ThoughtPlan)
     assert outcome.state_snapshot == {"user_intent": "list_loans", "date_range": "2026-02-01~2026-02-28"}
+    assert outcome.steps[0].uses_snapshot == ("date_range",)
 
 
 def test_the_reasoning_names_parameters_and_never_values(planner: GraphPlanner, ask: Ask) -> None:

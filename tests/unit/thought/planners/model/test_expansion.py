@@ -24,7 +24,15 @@ from taoloop.plan.model import (
     ThoughtPlan,
 )
 from taoloop.plan.task import InputReason, Permissions, ProvidedInput, Role, Turn
-from taoloop.plan.thinking import Answer, CompletedStep, NeedInput, Refusal, RefusalReason
+from taoloop.plan.thinking import (
+    Answer,
+    AnswerOrigin,
+    CompletedStep,
+    Grounding,
+    NeedInput,
+    Refusal,
+    RefusalReason,
+)
 from taoloop.thought.planners.model.expansion import Expansion, SkeletonRefused, expand
 from taoloop.thought.planners.model.filling import Flag
 from taoloop.thought.planners.model.offer import Mode
@@ -257,10 +265,11 @@ def test_only_the_user_is_quoted_and_later_turns_first() -> None:
 
 def test_the_other_outcomes_carry_what_they_need() -> None:
     assert expanded({"none": True, "why": "no tool"}).outcome == Refusal(reason=RefusalReason.NO_TOOL)
+    held = (Grounding(text="", step_id="1.t1", pointer=""),)
     answer = expanded({"done": ["a"]}, completed=(DONE,)).outcome
-    assert answer == Answer(text="id: g-7, n: 1", data={"id": "g-7", "n": 1})
+    assert answer == Answer(text="id: g-7, n: 1", data={"id": "g-7", "n": 1}, grounding=held, origin=AnswerOrigin.FACTS)
     assert expanded({"done": ["a"]}, completed=(CompletedStep(step_id="1.t1", tool="x"),)).outcome == Answer(
-        text="", data=ABSENT
+        text="x", data=ABSENT, grounding=held, origin=AnswerOrigin.FACTS
     )
 
 
@@ -279,3 +288,16 @@ def test_a_thought_that_names_a_tool_that_is_not_there_is_stopped() -> None:
     with pytest.raises(SkeletonRefused) as caught:
         expand({"plan": [[1, "555-0199"]]}, offer_of(request), request, blocks=("tool: delete_guest",))
     assert caught.value.faults[0].code == F.UNKNOWN_TOOL
+
+
+def test_the_snapshot_holds_the_intent_and_the_days_and_the_step_with_the_days_uses_it() -> None:
+    plan = plan_of({"plan": [[2, "555-0199", "next Monday"]]})
+    arrival = next(each.value for each in plan.steps[0].bindings if each.pointer == "/arrival")
+    assert plan.state_snapshot == {"user_intent": "book_room", "date_range": f"{arrival}~{arrival}"}
+    assert plan.steps[0].uses_snapshot == ("date_range",)
+
+
+def test_a_plan_without_days_has_the_intent_alone() -> None:
+    plan = plan_of({"plan": [[1, "555-0199"]]})
+    assert plan.state_snapshot == {"user_intent": "find_guest"}
+    assert plan.steps[0].uses_snapshot == ()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from taoloop.plan.check_context import CheckContext, PlanLimits
 from taoloop.thought.planners.model.offer import Mode, Reason
 from taoloop.thought.planners.model.prompts import build_prompt, load_prompts
+from taoloop.thought.planners.model.prompts.building import STRICT
 from taoloop.thought.planners.model.questions import Question, QuestionRules, Questions
 from taoloop.tools.catalogue import Catalogue
 from taoloop.tools.signature import ToolSignature
@@ -80,3 +81,15 @@ def _tools(count: int) -> list[ToolSignature]:
 
 def questions_of(count: int) -> tuple[ToolSignature, ...]:
     return Catalogue.from_signatures(_tools(count)).signatures()
+
+
+def test_a_model_whose_thought_was_malformed_is_held_to_a_stricter_form() -> None:
+    questions = Questions(CATALOGUE, QuestionRules(reason=Reason.FULL))
+    request, context = request_of("Who is 555-0199?"), CheckContext(tools={})
+    free, strict = (questions.about(each, [FIND], context, 7) for each in (request, replace(request, strict=True)))
+
+    assert "why" in str(free.form.form.schema)
+    assert "why" not in str(strict.form.form.schema)
+    assert strict.messages[1].content.endswith(STRICT)
+    assert STRICT not in free.messages[1].content
+    assert questions.about(request, [FIND], context, 7).messages == free.messages

@@ -11,7 +11,8 @@ from taoloop.core.ids import new_id
 from taoloop.evaluation.cases.adapters.refusing import errors_of, listed, need, rejected
 from taoloop.evaluation.cases.model import Adapter, CaseInput, Said, Unsupported
 from taoloop.evaluation.cases.vocabulary import case_word
-from taoloop.plan.calls import CallResult, LoopGuard, ToolCall, pair_results, with_unique_ids
+from taoloop.plan.calls import CallResult, ToolCall, pair_results, with_unique_ids
+from taoloop.plan.flow.repetition import LoopGuard
 
 
 def _tool_calls(case_input: CaseInput) -> Said:

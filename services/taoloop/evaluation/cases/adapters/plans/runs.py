@@ -14,7 +14,8 @@ from taoloop.evaluation.cases.adapters.loops import PlayedAction, new_telemetry,
 from taoloop.evaluation.cases.adapters.plans.checks import catalogue_of, checked, refused_plan, text_of
 from taoloop.evaluation.cases.adapters.plans.references import StatedValues, plan_in_product_form
 from taoloop.evaluation.cases.model import Adapter, CaseInput, Said, Unsupported
-from taoloop.loop.state import RunState, StepRecord
+from taoloop.loop.state import RunState
+from taoloop.loop.steps.step_record import StepRecord
 from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, ServedBy
 from taoloop.plan.form.json_form import plan_from_text
 from taoloop.plan.model import ThoughtPlan
@@ -73,8 +74,8 @@ async def _driven(
     run_state = RunState("")
     call = CallContext(deadline=Deadline.after(_RUN_SECONDS, clock))
     async with (
-        runs_on_doubles(plan, action, InMemoryRunLog(), telemetry, clock) as runs,
-        aclosing(runs.run(task_with(state), "digest", call)) as events,
+        runs_on_doubles(plan, action, InMemoryRunLog(), telemetry, clock) as loop,
+        aclosing(loop.runs.run(task_with(state), "digest", call)) as events,
     ):
         async for event in events:
             run_state.apply(event)

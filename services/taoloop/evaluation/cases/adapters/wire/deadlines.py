@@ -25,12 +25,12 @@ from taoloop.wire.clients import LoopClient, loop_client
 from taoloop.wire.component import Component
 from taoloop.wire.server import serving
 
-_TOOL: Final = "slow_tool"
+_TOOLS: Final = ("slow_tool", "next_tool", "last_tool")
 _CHAIN: Final = ThoughtPlan(
     steps=(
-        PlanStep(step_id="1.t1", tool=_TOOL),
-        PlanStep(step_id="1.t2", tool=_TOOL, depends_on=("1.t1",)),
-        PlanStep(step_id="1.t3", tool=_TOOL, depends_on=("1.t2",)),
+        PlanStep(step_id="1.t1", tool=_TOOLS[0]),
+        PlanStep(step_id="1.t2", tool=_TOOLS[1], depends_on=("1.t1",)),
+        PlanStep(step_id="1.t3", tool=_TOOLS[2], depends_on=("1.t2",)),
     )
 )
 """Steps that wait for one another: a run that does not stop would go on to the next one."""
@@ -51,10 +51,11 @@ async def _deadline(case_input: CaseInput) -> Said:
         stack.push_async_callback(telemetry.aclose)
         enter = stack.enter_async_context
         settings = GrpcSettings()
-        action, log = PlayedAction((_TOOL,), play), InMemoryRunLog()
-        runs = await enter(runs_on_doubles(_CHAIN, action, log, telemetry, clock))
+        action, log = PlayedAction(_TOOLS, play), InMemoryRunLog()
+        loop = await enter(runs_on_doubles(_CHAIN, action, log, telemetry, clock))
+        servicer = LoopServicer(loop.runs, loop.people)
         component = Component(
-            name="loop", service_names=(SERVICE_NAME,), register=registrar(LoopServicer(runs)), is_ready=log.is_ready
+            name="loop", service_names=(SERVICE_NAME,), register=registrar(servicer), is_ready=log.is_ready
         )
         server = await enter(serving((component,), settings, f"{LOOPBACK}:0", telemetry, clock, grace_seconds=1.0))
         client = await enter(loop_client(server.address, settings, telemetry))

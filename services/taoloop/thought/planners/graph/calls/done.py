@@ -27,6 +27,8 @@ def done_before(step: Step, completed: tuple[CompletedStep, ...]) -> CompletedSt
 
 def known_arguments(step: Step, completed: tuple[CompletedStep, ...]) -> JsonValue | None:
     """Return the arguments of a step; None while one of them waits for a step that has not run."""
+    if step.items is not None:
+        return None  # as many calls as its list has items
     arguments: JsonValue = {}
     results = {done.step_id: done.exposed for done in completed if done.fault is None}
     for pointer, bound in step.bound.items():

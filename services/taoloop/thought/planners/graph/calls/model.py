@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from taoloop.plan.model import StepOutput
 from taoloop.plan.task import InputReason
 from taoloop.thought.planners.graph.index import ToolView
 from taoloop.thought.planners.graph.slots import Slot
@@ -32,6 +33,11 @@ class Step:
     tool: ToolView
     bound: Mapping[str, Bound]
     is_completed: bool = False
+
+    @property
+    def items(self) -> StepOutput | None:
+        """Return the list for whose every item the call is made; None for a single call."""
+        return next((bound.items for bound in self.bound.values() if bound.items is not None), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,11 @@ from taoloop.core.faults import Fault
 from taoloop.core.untrusted_text import wrap_untrusted
 from taoloop.models.ports import ChatMessage, Role
 from taoloop.plan.check_context import estimate_tokens
+from taoloop.plan.memory.fitting import fitted
+from taoloop.plan.memory.texts import knowledge_text, last_error_text, summary_text
 from taoloop.plan.task import Turn
-from taoloop.plan.thinking import CompletedStep, ThinkRequest
-from taoloop.thought.planners.model.offer import Offer, Reason
+from taoloop.plan.thinking import CompletedStep, MemoryContext, ThinkRequest
+from taoloop.thought.planners.model.offer import Mode, Offer, Reason
 from taoloop.thought.planners.model.prompts.prompt_set import PromptSet
 from taoloop.thought.planners.model.signatures import plain, tool_lines
 from taoloop.tools.signature import Trust
@@ -25,8 +27,17 @@ MAX_TURN_CHARACTERS: Final = 8000
 """Longest turn that a prompt shows; of a longer one beginning and end."""
 MAX_EARLIER_TURNS: Final = 8
 """Most turns before the request that a prompt shows, the latest ones."""
+MAX_NOTES: Final = 3
+"""Most notes of persons that a prompt shows, the latest ones."""
 MAX_FAULTS: Final = 8
 """Most faults that a model is told at once."""
+ENOUGH: Final = "That is enough: plan no more calls, answer with the completed steps."
+"""What a model is told that may not plan any more."""
+STRICT: Final = (
+    "The reply before could not be used. Write one JSON object of the form above and nothing else: no words around it, "
+    "only tools, places and quotes that stand here."
+)
+"""The last line for a model whose thought before was malformed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +82,11 @@ def build_prompt(
         system: What `system_text` gave for the same prompts, tools and reasoning, where it is at hand.
     """
     system = system or system_text(prompts, offer, reason)
-    messages = (ChatMessage(Role.SYSTEM, system), ChatMessage(Role.USER, _user(offer, request)))
+    # Fitted again, since a caller of Thought is not always the loop.
+    memory = (fitted(request.memory).memory if request.memory is not None else None) or MemoryContext()
+    summary = summary_text(memory)
+    whole = f"{system}\n\n{summary}" if summary else system  # behind what stays the same
+    messages = (ChatMessage(Role.SYSTEM, whole), ChatMessage(Role.USER, _user(offer, request, memory)))
     return Prompt(messages, len(system), prompts.version, prompts.digest, reason)
 
 
@@ -111,8 +126,8 @@ def _reasoning(fields: Mapping[str, Any], reason: Reason) -> dict[str, Any]:
     return dict(fields) if reason is Reason.FULL else {"why": fields.get("why", "")}
 
 
-def _user(offer: Offer, request: ThinkRequest) -> str:
-    """Return what is known of this request, and the request itself last."""
+def _user(offer: Offer, request: ThinkRequest, memory: MemoryContext) -> str:
+    """Return what is known of this request, and the request itself last, but for what failed last."""
     lines: list[str] = []
     if request.reference_time is not None:
         moment = request.reference_time.isoformat(timespec="minutes")
@@ -125,10 +140,16 @@ def _user(offer: Offer, request: ThinkRequest) -> str:
         lines.append(f"Completed: {letter} {plain(step.tool, 100)}: {_result(step)}")
     failed = [step for step in request.completed if step.fault is not None]
     lines += [f"Failed: {plain(step.tool, 100)}: {_failure(step)}" for step in failed]
+    lines += [f"Note by a person who let the run go on: {plain(note, 500)}" for note in request.notes[-MAX_NOTES:]]
+    if request.step_count:
+        enough = "" if Mode.PLAN in offer.modes else f" {ENOUGH}"
+        lines.append(f"Calls made so far: {request.step_count}.{enough}")
+    lines += filter(None, [knowledge_text(memory)])
     *earlier, last = request.turns or (None,)
     for turn in earlier[-MAX_EARLIER_TURNS:]:
         lines.append(_said(turn))
     lines.append("User: " if last is None else _said(last))
+    lines += filter(None, [last_error_text(memory), STRICT if request.strict else ""])
     return "\n".join(lines)
 
 

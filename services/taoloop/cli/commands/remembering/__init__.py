@@ -1,0 +1,1 @@
+"""Commands about what is kept of runs: memory, and the audit record."""

@@ -1,0 +1,1 @@
+"""What telemetry may show, and how many different things it may show."""

@@ -1,0 +1,1 @@
+"""How many runs a tenant may have open at the same time."""

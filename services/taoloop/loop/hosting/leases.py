@@ -1,0 +1,95 @@
+"""Keeps the leases of the runs that a host drives, and finds those that it lost."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from taoloop.core.clock import Clock
+from taoloop.core.deadlines import Deadline
+from taoloop.core.errors import BackendUnavailable, RunConflict, UnknownRun
+from taoloop.core.logs import EventLog
+from taoloop.core.telemetry import Telemetry, names
+from taoloop.loop.hosting.open_run import OpenRun
+from taoloop.loop.ports import RunLeases, RunLog
+
+_log = EventLog(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaseTerms:
+    """How leases are kept.
+
+    Attributes:
+        lease_seconds: How long one lasts; it is renewed each third of that.
+        timeout_seconds: How long one call of the store may take.
+    """
+
+    lease_seconds: float
+    timeout_seconds: float
+
+
+class LeaseKeeper:
+    """Renews the leases of a host's runs.
+
+    A lease that another host has is no proof that the run is another's: the store may have lost it, and somebody who
+    wanted to resume the run may have held it for nothing. The log's epoch is the proof.
+
+    Args:
+        log: Says whose a run is.
+        leases: Of this host.
+        terms: How they are kept.
+        telemetry: Where lost leases are counted.
+        clock: Paces the renewals.
+    """
+
+    def __init__(self, log: RunLog, leases: RunLeases, terms: LeaseTerms, telemetry: Telemetry, clock: Clock) -> None:
+        self._log = log
+        self._leases = leases
+        self._terms = terms
+        self._lost = telemetry.metrics.counter(names.RUN_LEASES_LOST)
+        self._clock = clock
+
+    async def renew_each_third(self, runs: Collection[OpenRun]) -> None:
+        """Renew until cancelled.
+
+        Args:
+            runs: Those that are open; looked at anew each time.
+        """
+        while True:
+            third = self._terms.lease_seconds / 3
+            await self._clock.sleep(random.uniform(third * 0.8, third))
+            try:
+                await self.renew(tuple(runs))
+            except BackendUnavailable as error:  # the events are fenced, so that the runs may go on
+                _log.warning("run_leases_not_renewed", reason=error.reason)
+
+    async def renew(self, runs: tuple[OpenRun, ...]) -> None:
+        """Renew once, and give up the runs that are another host's now.
+
+        Raises:
+            BackendUnavailable: The store does not answer in time.
+        """
+        if not runs:
+            return
+        lost = set(await self._leases.renew([run.key for run in runs], self._soon()))
+        for run in runs:
+            if run.key in lost and not run.writer.state.is_at_rest:
+                await self._look_after(run)
+
+    async def _look_after(self, run: OpenRun) -> None:
+        """Take back a lease that should be this host's, or give the run up."""
+        try:
+            position = await self._log.position(run.key.tenant, run.key.run_id, self._soon())
+        except UnknownRun:
+            position = None
+        if position is not None and position.host_epoch <= run.writer.epoch:
+            await self._leases.hold(run.key, self._soon())
+            return
+        self._lost.inc()
+        _log.warning("run_lost_to_another_host", run_id=run.key.run_id, host_epoch=run.writer.epoch)
+        run.give_up(RunConflict(f"Another host drives run {run.key.run_id}.", metadata={"run_id": run.key.run_id}))
+
+    def _soon(self) -> Deadline:
+        return Deadline.after(self._terms.timeout_seconds, self._clock)

@@ -1,0 +1,1 @@
+"""What a prompt is told of memory: its words, and the bound that they keep."""

@@ -1,0 +1,1 @@
+"""The services that the loop drives, in this process and without a wire between them."""

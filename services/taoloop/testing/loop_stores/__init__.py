@@ -1,0 +1,1 @@
+"""What the loop keeps beside its log, in memory."""

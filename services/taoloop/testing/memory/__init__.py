@@ -1,0 +1,1 @@
+"""Doubles of the stores of memory and of who summarises."""

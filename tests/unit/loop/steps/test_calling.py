@@ -1,0 +1,234 @@
+"""One step's call: its time, the job that it may begin, and services that are away, full or cut off."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from taoloop.core.errors import BackendUnavailable, DeadlineExceeded, InvalidRequest, TaoError, TooManyCalls
+from taoloop.core.exact_json import ABSENT, JsonValue
+from taoloop.core.faults import Fault, FaultCode, FaultStage
+from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest
+from taoloop.plan.model import PlanStep
+from taoloop.plan.observing import ObservationResult, ObserveRequest
+from taoloop.plan.running import ActionReturned, LimitReached, ResultObserved, StepStarted, WaitingBegan
+from taoloop.testing.clock import FakeClock
+from taoloop.testing.services import ScriptedAction, ScriptedObservation
+from taoloop.tools.signature import Effect
+from tests.unit.loop.steps.stepping import Stepping, data_of, fault_of, said
+
+BEGUN = ActionResult(step_id="", tool="", status=ActionStatus.PENDING, job_handle={"job": "j1"})
+BUILD = PlanStep(step_id="1.t1", tool="build")
+
+
+def stepping(
+    answer: object, *steps: PlanStep, effect: Effect = Effect.READ, clock: FakeClock | None = None
+) -> Stepping:
+    action = ScriptedAction({"build": answer})  # type: ignore[dict-item]
+    return Stepping(action, *(steps or (BUILD,)), effects={"build": effect}, clock=clock)
+
+
+async def job(request: ExecuteRequest) -> ActionResult | JsonValue:
+    return BEGUN if request.job_handle is ABSENT else {"n": 3}
+
+
+async def test_the_handle_of_a_job_is_written_down_before_it_is_waited_for() -> None:
+    run = stepping(job)
+    await run.run()
+    events = [type(body) for body in await run.bodies()][2:]
+    assert events == [StepStarted, WaitingBegan, ActionReturned, ResultObserved]
+    (waiting,) = [body for body in await run.bodies() if isinstance(body, WaitingBegan)]
+    assert (waiting.reason, waiting.step_id, waiting.tool, waiting.job_handle) == (
+        "job", "1.t1", "build", {"job": "j1"},
+    )  # fmt: skip
+
+
+async def test_a_host_that_takes_over_asks_for_the_job_and_begins_no_other() -> None:
+    run = stepping(job)
+    await run.run()
+    other = await run.on_another_host(4)  # up to the wait
+    before = len(run.action.requests)
+    state = await other.run()
+    assert [request.job_handle for request in run.action.requests[before:]] == [{"job": "j1"}]
+    assert data_of(state, "1.t1") == {"n": 3}
+    assert state.steps["1.t1"].attempt == 1
+    assert state.calls_per_tool == {"build": 1}
+
+
+async def test_a_host_that_takes_over_judges_what_came_back_and_calls_nobody() -> None:
+    run = stepping({"n": 3}, effect=Effect.WRITE)
+    await run.begin()
+    bodies = (
+        StepStarted(step_id="1.t1", tool="build", arguments={}, attempt=1),
+        ActionReturned(
+            result=ActionResult(step_id="1.t1", tool="build", status=ActionStatus.SUCCEEDED, parsed={"n": 9})
+        ),
+    )
+    await run.writer.emit(*bodies)
+    state = await run.run()
+    assert data_of(state, "1.t1") == {"n": 9}
+    assert run.called == []
+
+
+async def test_a_host_that_takes_over_makes_a_call_of_which_nothing_came_once_more_under_its_own_id() -> None:
+    run = stepping({"n": 3}, effect=Effect.WRITE)
+    await run.begin()
+    await run.writer.emit(StepStarted(step_id="1.t1", tool="build", arguments={}, attempt=1))
+    state = await run.run()
+    assert run.called == [("1.t1", "build")]
+    assert state.steps["1.t1"].attempt == 2
+    starts = [body.attempt for body in await run.bodies() if isinstance(body, StepStarted)]
+    assert starts == [1, 2]
+
+
+async def test_several_jobs_are_waited_for_side_by_side_though_one_call_may_be_made_at_a_time() -> None:
+    are_pending = asyncio.Barrier(3)
+
+    async def meet(request: ExecuteRequest) -> ActionResult | JsonValue:
+        if request.job_handle is ABSENT:
+            return BEGUN
+        await are_pending.wait()
+        return {}
+
+    run = stepping(meet, *(PlanStep(step_id=f"1.t{n}", tool="build", bindings=(said(f"no {n}"),)) for n in range(3)))
+    run.max_parallel_steps = 1
+    state = await asyncio.wait_for(run.run(), 5.0)
+    assert all(record.has_succeeded for record in state.steps.values())
+
+
+async def test_the_smallest_of_the_times_counts_and_the_executor_has_the_last_word() -> None:
+    left: list[tuple[float, float | None]] = []
+
+    class Noting(ScriptedAction):
+        async def execute(self, request: ExecuteRequest, call: object) -> ActionResult:
+            left.append((round(call.deadline.remaining_seconds(), 3), request.timeout_seconds))  # type: ignore[attr-defined]
+            return await super().execute(request, call)  # type: ignore[arg-type]
+
+    steps = (
+        PlanStep(step_id="1.a", tool="build", timeout_seconds=2.0),
+        PlanStep(step_id="1.b", tool="build", bindings=(said("x"),), timeout_seconds=60.0),
+        PlanStep(step_id="1.c", tool="build", bindings=(said("y"),)),
+    )
+    await Stepping(Noting({"build": {}}), *steps).run()
+    assert left == [(2.5, 2.0), (10.0, 60.0), (10.0, None)]
+
+
+async def test_a_step_that_used_its_own_time_up_says_so() -> None:
+    clock = FakeClock(is_impatient=True)
+    late = ActionResult(
+        step_id="",
+        tool="",
+        status=ActionStatus.TIMED_OUT,
+        fault=Fault(code=FaultCode.TOOL_TIMEOUT, stage=FaultStage.ACTION, message="late"),
+    )
+
+    async def slow(request: ExecuteRequest) -> ActionResult:
+        clock.advance(2.0)
+        return late
+
+    run = stepping(slow, PlanStep(step_id="1.t1", tool="build", timeout_seconds=2.0), clock=clock)
+    state = await run.run()
+    assert LimitReached(limit="step_timeout", value=2.0) in await run.bodies()
+    assert fault_of(state, "1.t1")[0] == "TOOL_TIMEOUT"
+    run = stepping(late, PlanStep(step_id="1.t1", tool="build", timeout_seconds=2.0))
+    await run.run()
+    assert not [body for body in await run.bodies() if isinstance(body, LimitReached)]
+
+
+async def test_a_job_that_goes_on_beyond_the_steps_own_time_says_so_too() -> None:
+    run = stepping(BEGUN, PlanStep(step_id="1.t1", tool="build", timeout_seconds=2.0))
+    state = await run.run()
+    assert LimitReached(limit="step_timeout", value=2.0) in await run.bodies()
+    action = state.steps["1.t1"].action
+    assert action is not None
+    assert (action.status, action.job_handle) == (ActionStatus.PENDING, {"job": "j1"})
+
+
+async def test_a_full_executor_is_waited_for_as_it_says_and_the_run_says_so() -> None:
+    clock = FakeClock(is_impatient=True)
+
+    async def full_once(request: ExecuteRequest) -> JsonValue:
+        if len(run.called) == 1:
+            raise TooManyCalls("full", retry_after_seconds=3.0)
+        return {"n": 1}
+
+    run = stepping(full_once, clock=clock, effect=Effect.WRITE)
+    began = clock.now()
+    state = await run.run()
+    assert data_of(state, "1.t1") == {"n": 1}
+    (waiting,) = [body for body in await run.bodies() if isinstance(body, WaitingBegan)]
+    assert waiting.reason == "backend"
+    assert waiting.until is not None
+    assert timedelta(seconds=3.0) <= waiting.until - began <= timedelta(seconds=3.4)
+    assert len({request.request_id for request in run.action.requests}) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "effect", "status", "code"),
+    [
+        (BackendUnavailable("away"), Effect.READ, ActionStatus.FAILED, "SERVICE_UNAVAILABLE"),
+        (BackendUnavailable("away"), Effect.WRITE, ActionStatus.OUTCOME_UNKNOWN, "OUTCOME_UNKNOWN"),
+        (DeadlineExceeded("late"), Effect.READ, ActionStatus.FAILED, "DEADLINE_EXCEEDED"),
+        (DeadlineExceeded("late"), Effect.WRITE, ActionStatus.OUTCOME_UNKNOWN, "OUTCOME_UNKNOWN"),
+        (TooManyCalls("full", retry_after_seconds=60.0), Effect.WRITE, ActionStatus.FAILED, "SERVICE_UNAVAILABLE"),
+        (InvalidRequest("no"), Effect.WRITE, ActionStatus.FAILED, "SERVICE_UNAVAILABLE"),
+    ],
+)
+async def test_a_call_that_the_executor_did_not_answer_is_unknown_where_it_may_have_written(
+    error: TaoError, effect: Effect, status: ActionStatus, code: str
+) -> None:
+    state = await stepping(error, effect=effect).run()
+    action = state.steps["1.t1"].action
+    assert action is not None
+    assert action.fault is not None
+    assert (action.status, action.fault.code) == (status, code)
+
+
+async def test_result_and_verdict_are_one_write() -> None:
+    run = stepping({"n": 1})
+    writes: list[int] = []
+    append = run.log.append
+
+    async def counted(tenant: str, events: object, deadline: object) -> None:
+        writes.append(len(events))  # type: ignore[arg-type]
+        await append(tenant, events, deadline)  # type: ignore[arg-type]
+
+    run.log.append = counted  # type: ignore[method-assign]
+    await run.run()
+    assert writes == [2, 1, 2]  # the run and its thought; the start, before the call; result and verdict
+
+
+async def test_what_came_back_is_not_lost_when_the_step_is_stopped_before_it_is_judged() -> None:
+    is_judging = asyncio.Event()
+
+    class Hanging(ScriptedObservation):
+        async def observe(self, request: ObserveRequest, call: object) -> ObservationResult:
+            is_judging.set()
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    run = stepping({"paid": True}, effect=Effect.WRITE)
+    run.observation = Hanging()
+    working = asyncio.ensure_future(run.run())
+    await is_judging.wait()
+    working.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+    last = (await run.bodies())[-1]
+    assert isinstance(last, ActionReturned)
+    assert last.result is not None
+    assert last.result.status is ActionStatus.SUCCEEDED
+
+
+async def test_a_result_that_nobody_judges_is_not_used() -> None:
+    class Away(ScriptedObservation):
+        async def observe(self, request: ObserveRequest, call: object) -> ObservationResult:
+            raise BackendUnavailable("away")
+
+    run = stepping({"n": 1})
+    run.observation = Away()
+    state = await run.run()
+    assert fault_of(state, "1.t1")[0] == "SERVICE_UNAVAILABLE"
+    assert not state.steps["1.t1"].has_succeeded
