@@ -41,6 +41,8 @@ _STAGES: Final = frozenset({"log_encode", "log_append", "bare_append"})
 def main() -> None:
     """Measure, show a table, and end with one line of JSON."""
     options = options_of("python -m benchmarks.loop", __doc__)
+    if options.concurrency < 2:
+        sys.exit("the server's share of an append is measured with --concurrency 2 and above")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the children are ended
     with tempfile.TemporaryDirectory(prefix="taoloop-bench-") as directory:
         figures = run_loop(_measured(options, Path(directory)))

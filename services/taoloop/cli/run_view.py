@@ -10,7 +10,8 @@ from rich.text import Text
 
 from taoloop.cli.sources_text import source_words
 from taoloop.cli.terminal import styled
-from taoloop.cli.viewing.exact_records import exact_lines, visible
+from taoloop.cli.viewing.exact_records import exact_lines
+from taoloop.cli.viewing.visible_text import visible
 from taoloop.core.exact_json import ABSENT, Json, dumps
 from taoloop.core.faults import Fault
 from taoloop.plan.acting import ActionResult, ActionStatus, ServedBy
@@ -62,7 +63,6 @@ class RunView:
         self._console = console
         self._indent = indent
         self._is_verbose = is_verbose
-        self._host_epoch = 0
 
     def show(self, event: RunEvent) -> None:
         """Print one event."""
@@ -70,9 +70,6 @@ class RunView:
             self._console.print(Text.assemble(self._indent, line))
 
     def _lines(self, event: RunEvent) -> Iterator[Text]:
-        if self._host_epoch and event.host_epoch > self._host_epoch:
-            yield _line("host", "yellow", f"another one goes on with the run, epoch {event.host_epoch}")
-        self._host_epoch = max(self._host_epoch, event.host_epoch)
         yield from _lines(event)
         if self._is_verbose and event.body is not None:
             yield styled(f"{_MARGIN}#{event.sequence} at {event.time.isoformat()}", "dim")
@@ -165,6 +162,8 @@ def _lines(event: RunEvent) -> list[Text]:  # noqa: C901, PLR0912 - one arm for 
             return [_line("hand over", "yellow", what), *_because(handover.reason or fault_words(handover.fault))]
         case InputRequired() as question:
             return [_line("ask", "yellow", field_words(field)) for field in question.fields]
+        case RunResumed(reason="take_over"):
+            return [_line("host", "yellow", f"another one goes on with the run, epoch {event.host_epoch}")]
         case RunResumed() as resumed:
             return [_line("resume", "cyan", _resumption(resumed))]
         case Answer() as answer:
@@ -198,7 +197,7 @@ def _yes(is_so: bool) -> str:
 
 
 def _answer(answer: Answer, style: str) -> list[Text]:
-    lines = [_line("answer", style, visible(line)) for line in answer.text.splitlines() or [""]]
+    lines = [_line("answer", style, line) for line in answer.text.splitlines() or [""]]
     if answer.origin is not None:
         lines.append(styled(f"{_MARGIN}worded by: {answer.origin.value}", "dim"))
     if answer.replaced is not None:
@@ -220,7 +219,7 @@ def _until(moment: datetime | None) -> str:
 
 
 def _because(reason: str) -> list[Text]:
-    return [styled(f"{_MARGIN}{visible(reason)}", "yellow")] if reason else []
+    return [styled(f"{_MARGIN}{reason}", "yellow")] if reason else []
 
 
 def _thought(response: ThinkResponse) -> list[Text]:
@@ -299,4 +298,4 @@ def _finish(finished: RunFinished) -> Text:
 
 
 def _line(label: str, style: str, text: str) -> Text:
-    return Text.assemble((f"{label:>9}  ", style), text.rstrip())
+    return Text.assemble((f"{label:>9}  ", style), visible(text.rstrip()))

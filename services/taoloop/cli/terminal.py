@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from taoloop.cli.viewing.visible_text import visible
+
 if TYPE_CHECKING:
     from taoloop.core.errors import TaoError
     from taoloop.core.exact_json import JsonValue
@@ -84,9 +86,9 @@ def table(title: str, columns: Sequence[str]) -> Table:
 
 
 def styled(text: object, style: str = "") -> Text:
-    """Return text that is shown as it is, whatever brackets it holds."""
-    return Text(str(text), style)
+    """Return text that is shown as it is, whatever brackets it holds; what a terminal would obey becomes escapes."""
+    return Text("\n".join(map(visible, str(text).split("\n"))), style)
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return visible(" ".join(text.split()))

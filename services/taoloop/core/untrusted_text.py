@@ -13,7 +13,10 @@ CLOSE_MARKER: Final = "</untrusted"
 """How the line after the text begins; it is the last line of a wrapped text."""
 
 _LIKE_A_MARKER: Final = re.compile(r"[<＜﹤‹〈《](?=[\s/／\u200b-\u200f\u2060\ufeff]*untrusted)", re.IGNORECASE)
-_UNSEEN: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_UNSEEN: Final = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
+    r"\U000e0000-\U000e0fff]"  # tags spell whole sentences that nobody sees and models read
+)
 
 
 def wrap_untrusted(text: str) -> str:

@@ -110,6 +110,7 @@ _CODES_OF: Final[Mapping[Part, frozenset[FaultCode]]] = {
 }  # fmt: skip
 _PART_OF: Final[Mapping[str, Part]] = {code.value: part for part, codes in _CODES_OF.items() for code in codes}
 
+_OF_A_TOOL: Final = frozenset({Part.PLANNING, Part.TOOL, Part.OBSERVATION})
 POINTS_ELSEWHERE: Final = frozenset({_C.UPSTREAM_STEP_FAILED, _C.DECISION_BY_PERSON_NEEDED})
 """Codes that say what became of a failure, not what it was."""
 
@@ -149,16 +150,20 @@ def part_of(fault: Fault | None) -> Part:
     return _PART_OF.get(fault.code) or _PART_OF_STAGE.get(fault.stage, Part.OTHER)
 
 
+def says_enough(summary: RunSummary) -> bool:
+    """Tell whether a run's events would say no more than its summary: of a failed step they name the tool."""
+    return summary.outcome not in FAILED or (
+        is_decisive(summary.fault) and _part(summary.outcome, summary.fault) not in _OF_A_TOOL
+    )
+
+
 def is_decisive(fault: Fault | None) -> bool:
-    """Tell whether a run's last fault says by itself what went wrong, so that its events need not be read."""
+    """Tell whether a run's last fault says by itself what went wrong."""
     return fault is not None and not fault.cause_step_id and fault.code not in POINTS_ELSEWHERE
 
 
 def of_summary(summary: RunSummary) -> Attribution | None:
-    """Return what a run is laid to by its summary; None when it has not failed.
-
-    Where its fault is not decisive, the events may say more: see `of_state`.
-    """
+    """Return what a run is laid to by its summary; None when it has not failed."""
     if summary.outcome not in FAILED:
         return None
     fault = summary.fault

@@ -21,7 +21,8 @@ from taoloop.loop.ending import RunEnd, decisive
 from taoloop.loop.limits import RunLimits
 from taoloop.loop.ports import RunMemory, ThoughtPort
 from taoloop.loop.runlog.writer import RunWriter
-from taoloop.loop.steps.dag import run_steps
+from taoloop.loop.state import RunState
+from taoloop.loop.steps.dag import faults_of_order, run_steps
 from taoloop.loop.steps.jobs_let_go import let_jobs_go
 from taoloop.loop.steps.runner import StepRunner
 from taoloop.loop.steps.services import StepServices
@@ -121,7 +122,8 @@ class RunDriver:
             await self._writer.emit(WaitingBegan(reason="queue", until=until))
 
         try:
-            return await self._services.steps.patience.with_service(attempt, call.deadline, tell)
+            response = await self._services.steps.patience.with_service(attempt, call.deadline, tell)
+            return _in_order(response, self._writer.state)
         except TaoError as error:
             if error.reason != "CATALOGUE_MISMATCH":
                 raise
@@ -245,6 +247,16 @@ def _without(unavailable: Sequence[ToolAvailability], withheld: Sequence[str]) -
     known = {entry.tool for entry in unavailable}
     more = (ToolAvailability(tool=tool, available=False, reason=FAILED_IN_RUN) for tool in withheld)
     return (*unavailable, *(entry for entry in more if entry.tool not in known))
+
+
+def _in_order(response: ThinkResponse, state: RunState) -> ThinkResponse:
+    """Return the thought; a plan whose steps cannot be carried out as they stand is a thought that failed."""
+    plan = response.outcome
+    faults = faults_of_order(plan, state.steps) if isinstance(plan, ThoughtPlan) else ()
+    if not faults:
+        return response
+    refusal = Refusal(reason=RefusalReason.PLAN_FAILED, message=faults[0].message, faults=faults)
+    return replace(response, outcome=refusal)
 
 
 def _mismatch(error: TaoError, request: ThinkRequest, thought_id: str) -> ThinkResponse:

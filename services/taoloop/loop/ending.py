@@ -12,7 +12,7 @@ from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.core.ids import new_id
 from taoloop.loop.correction.asking import question, value_at_fault
 from taoloop.loop.correction.corrector import Corrected
-from taoloop.loop.correction.machine import Reaction
+from taoloop.loop.correction.machine import Reaction, SkipReason
 from taoloop.loop.limits import RunLimits
 from taoloop.loop.runlog.writer import RunWriter
 from taoloop.loop.steps.lost_calls import cut_off
@@ -102,7 +102,7 @@ class RunEnd:
 
     async def after(self, made: Sequence[Corrected], tools: KnownTools) -> None:
         """End or rest with what corrections of one kind come to: hand over, fail, or ask."""
-        events: list[EventBody] = [each.event for each in made]
+        events: list[EventBody] = [*self._in_the_way(made), *(each.event for each in made)]
         faults = [each.failure.fault for each in made]
         match made[0].edge.reaction:
             case Reaction.HAND_OVER:
@@ -160,6 +160,14 @@ class RunEnd:
             await self.finish(Outcome.LIMIT_REACHED, limit, fault=fault)
         else:
             await self.finish(Outcome.FAILED, fault=fault_of(error))
+
+    def _in_the_way(self, made: Sequence[Corrected]) -> list[LimitReached]:
+        """Return the limit for which nothing else could be done."""
+        reached = self._limits.reached(self._writer.state.usage_of_round, self._writer.state.result_bytes)
+        reasons = {skipped.reason for each in made for skipped in each.skipped}
+        if reached is None or SkipReason.MAX_ITERATIONS not in reasons:
+            return []
+        return [LimitReached(limit=reached[0], value=reached[1])]
 
     async def _failed(self, events: list[EventBody], faults: list[Fault]) -> None:
         limit = next((fault for fault in faults if fault.code in _LIMITS and fault.field), None)

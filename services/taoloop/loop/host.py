@@ -142,6 +142,10 @@ class RunHost:
         """Return whether this host drives a run."""
         return self.find(key.run_id, key.tenant) is not None
 
+    def is_read(self, tool: str) -> bool:
+        """Return whether a tool is known to change nothing."""
+        return self._services.directory.is_read(tool)
+
     def require_room(self) -> None:
         """Check that another run may be driven.
 
@@ -249,7 +253,7 @@ class RunHost:
         with suppress(TaoError):  # a tool that is not known to read counts as one that writes
             await directory.tools(CallContext(deadline=self._soon(), tenant=writer.tenant))
         fault = Fault(code=FaultCode.CANCELLED, stage=FaultStage.LOOP, message=reason or CANCELLED)
-        cut = cut_off(state, directory.is_read, fault)
+        cut = cut_off(state, self.is_read, fault)
         seconds = max(0.0, state.seconds_used(self._clock.now()))
         ending = RunFinished(outcome=Outcome.CANCELLED, fault=fault, usage=state.usage, duration_seconds=seconds)
         await self.settle(writer, *cut, ending)
@@ -302,15 +306,17 @@ class RunHost:
         """Drive one run until it rests; what goes wrong on the way is told by the log, or to the operator."""
         opened, known = self._open[writer.state.run_id], len(writer.state.waits.handovers)
         try:
-            await self._until_it_rests(opened, call, is_resumed)
+            try:
+                await self._until_it_rests(opened, call, is_resumed)
+            finally:  # at once: whoever sees the run's end may begin the next one
+                if self.admission is not None:
+                    await asyncio.shield(self.admission.release(writer.tenant, writer.state.task.request_id))
             if opened.failure is None:
                 await self.withdraw(writer.state, writer.tenant)
                 await self._remember(writer)
         finally:
             if writer.state.is_at_rest and writer.is_noted and opened.failure is None:
                 await asyncio.shield(self._release(opened.key))
-            if self.admission is not None:
-                await asyncio.shield(self.admission.release(writer.tenant, writer.state.task.request_id))
             del self._open[writer.state.run_id]
             self._measures.open_runs(len(self._open))
             self._measures.count(writer.state, known)
@@ -349,11 +355,13 @@ class RunHost:
             message=f"Internal error; incident {incident_id}.",
         )
         seconds = writer.state.seconds_used(self._clock.now())
+        cut = cut_off(writer.state, self.is_read, fault)
         try:
             await writer.emit(
+                *cut,
                 RunFinished(
                     outcome=Outcome.FAILED, fault=fault, usage=writer.state.usage, duration_seconds=max(0.0, seconds)
-                )
+                ),
             )
         except TaoError as error:
             self._open[writer.state.run_id].failure = error

@@ -443,6 +443,8 @@ class HandoverOutcome:
     """Why, for the record and for the next thought."""
     answer_text: str = ""
     """The answer's text, for ANSWERED."""
+    request_id: str = ""
+    """The decision's own id, by which a repeat of it is known; empty where it had none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from taoloop.core.settings import RedisSettings, TelemetrySettings
 from taoloop.core.telemetry import Telemetry
 from taoloop.loop.ports import NewRun, RunsWanted
 from taoloop.loop.runlog.event_form import EventForm
+from taoloop.loop.runlog.redis_leases import redis_run_leases
 from taoloop.loop.runlog.redis_run_log import redis_run_log
 from taoloop.loop.runlog.retention import Retention
 from taoloop.loop.runlog.run_keys import RunKeys
@@ -37,7 +38,10 @@ def soon() -> Deadline:
 
 
 async def fill(url: str, prefix: str) -> list[str]:
-    """Write three runs of an hour ago, each with a large event: one stays, one loses its log, one its expiry."""
+    """Write runs of an hour ago with a large event: one stays, one loses its log, one its expiry, two go on.
+
+    Of those that go on, one has a host.
+    """
     settings, telemetry = RedisSettings(url=SecretStr(url)), Telemetry.build(TelemetrySettings(), "test")
     retention = Retention(ended_seconds=60.0, open_seconds=600.0)
     form = EventForm(run_codec(), inline_bytes=1024, max_bytes=1024 * 1024)
@@ -62,6 +66,14 @@ async def fill(url: str, prefix: str) -> list[str]:
             ]
             await log.append(TENANT, events, soon())
             await log.note(TENANT, RunState.from_events(run_id, events).summary(), soon())
+        for number in range(2):
+            run_id, created = uuid.uuid4().hex, CLOCK.now() - timedelta(hours=1)
+            new = NewRun(tenant=TENANT, run_id=run_id, request_id=f"o{number}", task_digest="d", created_at=created)
+            await log.create(new, soon())
+            started = RunEvent(run_id=run_id, sequence=1, time=created, host_epoch=1, body=RunStarted(task=Task()))
+            await log.append(TENANT, [started], soon())
+            if number == 0:
+                await client.zadd(RunKeys(prefix).leases, {f"{run_id} {TENANT}": 9e15})
         await client.delete(RunKeys(prefix).of_run(TENANT, ids[1])[0])
         await client.persist(RunKeys(prefix).of_run(TENANT, ids[2])[0])
     return ids
@@ -74,6 +86,13 @@ async def left(url: str, prefix: str) -> tuple[list[str], list[str], int]:
         beside = [key.decode() async for key in client.scan_iter(match=f"{prefix}:{{run:*:contents")]
         ttls = [await client.pttl(key) async for key in client.scan_iter(match=f"{prefix}:{{run:*:events")]
     return [each.decode() for each in listed], beside, min(ttls)
+
+
+async def claimed(url: str, prefix: str) -> int:
+    """Return how many runs a host takes over."""
+    settings, telemetry = RedisSettings(url=SecretStr(url)), Telemetry.build(TelemetrySettings(), "test")
+    async with redis_link(settings, telemetry) as link, redis_run_leases(link, prefix, 60.0, CLOCK) as leases:
+        return len(await leases.claim(10, soon()))
 
 
 @pytest.fixture
@@ -95,13 +114,16 @@ def test_what_logs_left_behind_is_removed(invoke: Invoke, swept_valkey: tuple[st
         "tenants": 1,
         "listed": 1,
         "contents": 2,
+        "adopted": 1,
         "without_expiry": 1,
     }
     listed, beside, least = asyncio.run(left(url, prefix))
     assert sorted(listed) == sorted([ids[0], ids[2]])
     assert len(beside) == 2
     assert least > 0
-    assert json.loads(invoke("gc", "--runs", "--json").out)["listed"] == 0
+    again = json.loads(invoke("gc", "--runs", "--json").out)
+    assert (again["listed"], again["adopted"]) == (0, 0)
+    assert asyncio.run(claimed(url, prefix)) == 1
 
 
 def test_a_dry_run_says_the_same_and_removes_nothing(invoke: Invoke, swept_valkey: tuple[str, str, list[str]]) -> None:
@@ -113,6 +135,8 @@ def test_a_dry_run_says_the_same_and_removes_nothing(invoke: Invoke, swept_valke
         done.out.split()
     )
     assert "1 logs had no end and would get one" in done.out
+    assert "1 open runs had no host and would be taken over" in done.out
+    assert asyncio.run(claimed(url, prefix)) == 0
     assert asyncio.run(left(url, prefix)) == before
 
 
@@ -128,4 +152,4 @@ def test_runs_that_have_their_log_stay_listed(invoke: Invoke, swept_valkey: tupl
     url, prefix, _ = swept_valkey
     invoke("gc", "--runs")
 
-    assert asyncio.run(_page(url, prefix)) == 2
+    assert asyncio.run(_page(url, prefix)) == 4

@@ -51,13 +51,17 @@ ON = {"TAOLOOP_MODEL__URL": "http://127.0.0.1:9/v1", "TAOLOOP_STRONGER_MODEL__UR
       "TAOLOOP_OBSERVATION_VALIDATOR__URL": "http://127.0.0.1:9/v1", "TAOLOOP_BOARD__TOOLS_OFF": '{"a": "b"}',
       "TAOLOOP_THOUGHT__AUTHORISE__TOOLS": '["a"]', "TAOLOOP_APPROVAL__WHEN": "true",
       "TAOLOOP_MEMORY__SUMMARISER__URL": "http://127.0.0.1:9/v1", "TAOLOOP_MEMORY__STRICT_LINES": "true",
-      "TAOLOOP_MEMORY__WARM__URL": "sqlite+aiosqlite:///m.sqlite"}  # fmt: skip
+      "TAOLOOP_MEMORY__WARM__URL": "sqlite+aiosqlite:///m.sqlite", "TAOLOOP_ANSWER__BY": "model"}  # fmt: skip
+NEEDED = {"TAOLOOP_ANSWER__BY": {"TAOLOOP_ANSWER__MODEL__URL": "http://127.0.0.1:9/v1"}}
+"""What a switch cannot be on without."""
 
 
 @pytest.mark.parametrize("switch", SWITCHES, ids=lambda switch: switch.setting.env)
 def test_every_switch_can_be_switched_on(switch: Switch, monkeypatch: pytest.MonkeyPatch) -> None:
-    if switch.setting.env in ON:
-        monkeypatch.setenv(switch.setting.env, ON[switch.setting.env])
+    needed = NEEDED.get(switch.setting.env, {})
+    for name, value in {**ON, **needed}.items():
+        if name == switch.setting.env or name in needed:
+            monkeypatch.setenv(name, value)
     assert Environment().is_on(switch)
 
 

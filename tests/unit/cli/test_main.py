@@ -55,6 +55,26 @@ def test_version_is_shown(invoke: Invoke) -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "known"),
+    [
+        (("run", "x", "--max-effect", "delete"), "idempotent_write"),
+        (("run", "x", "--tainted-effects", "delete"), "refuse"),
+        (("runs", "--outcome", "delete"), "answered"),
+        (("effects", "list", "--state", "delete"), "unknown"),
+        (("approvals", "list", "--state", "delete"), "open"),
+        (("dev", "--profile", "delete"), "flaky"),
+    ],
+)
+def test_a_word_that_an_option_does_not_have_is_named_with_those_that_it_has(
+    arguments: tuple[str, ...], known: str, invoke: Invoke
+) -> None:
+    told = invoke(*arguments).err
+    assert "delete" in told
+    assert known in told
+    assert arguments[-2] in told
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         ("unknown",),

@@ -200,10 +200,11 @@ def test_a_correction_answers_the_three_questions() -> None:
     assert "passes by itself: yes; the same again may help: yes; the user is told: no" in shown(made)
 
 
-def test_another_host_that_goes_on_is_told_once() -> None:
-    bodies = (Answer(text="one"), Answer(text="two"), Answer(text="three"))
-    text = shown(*bodies, host_epochs=(1, 2, 2))
+def test_another_host_that_goes_on_is_told_with_its_epoch() -> None:
+    bodies = (Answer(text="one"), RunResumed(reason="take_over"), RunResumed(reason="input"))
+    text = shown(*bodies, host_epochs=(1, 2, 3))
     assert text.count("another one goes on with the run, epoch 2") == 1
+    assert "epoch 3" not in text
 
 
 def test_verbose_shows_input_and_output_of_a_step_whole_and_exact() -> None:
@@ -231,6 +232,23 @@ def test_verbose_shows_raw_bytes_as_text_and_hidden_characters_as_escapes() -> N
     text = shown(ActionReturned(result=replace(RESULT, raw=hidden.encode())), is_verbose=True)
     assert "raw: safe\\u202edesrever\\udb40\\udc41\\u001b[2J" in text
     assert "raw: base64 /w==" in shown(ActionReturned(result=replace(RESULT, raw=b"\xff")), is_verbose=True)
+
+
+def test_what_a_terminal_would_obey_is_shown_as_escapes_on_every_line() -> None:
+    evil, drawn = "\u202e\x9b31m\x1b[2J", "\\u202e\\u009b31m\\u001b[2J"
+    fault = Fault(code=FaultCode.TOOL_ERROR, stage=FaultStage.ACTION, message=evil, candidates=(evil,))
+    failure = CheckFailure(stage="hard", rule_id="r", verdict=CheckVerdict.FAIL, hard=True, message=evil, actual=evil)
+    for body in (
+        StepStarted(step_id="1.t1", tool="t", arguments={"a": evil}),
+        ActionReturned(result=ActionResult(step_id="1.t1", tool="t", status=ActionStatus.FAILED, fault=fault)),
+        ResultObserved(result=ObservationResult(step_id="1.t1", valid=False, exposed=[evil], failures=(failure,))),
+        ApprovalRequired(step_id="1.t1", tool="t", arguments={"a": evil}, reason=evil),
+        Answer(text=evil),
+        RunFinished(outcome=Outcome.FAILED, fault=fault),
+    ):
+        text = shown(body)
+        assert not set(evil[:2] + "\x1b") & set(text)
+        assert drawn in text
 
 
 def test_verbose_shows_what_a_thought_decided_and_consumed() -> None:

@@ -7,7 +7,7 @@ import json
 import logging
 from datetime import datetime
 from enum import Enum
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import pytest
 from hypothesis import given
@@ -18,20 +18,33 @@ from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.loop.audit import NOT_SHOWN, audit_record, log_run
 from taoloop.loop.state import RunState
 from taoloop.plan.acting import ActionResult, ActionStatus, Attempt, ServedBy
+from taoloop.plan.effects import ApprovalDecision
 from taoloop.plan.model import PlanStep, ThoughtPlan
 from taoloop.plan.observing import ObservationResult
 from taoloop.plan.running import (
     ActionReturned,
+    ApprovalExpiring,
+    ApprovalOutcome,
+    ApprovalRequired,
     CorrectionMade,
+    EventBody,
+    HandoverDecision,
+    HandoverOutcome,
+    HandoverRequired,
     InputRequired,
+    ItemsGathered,
+    LimitReached,
     ResultObserved,
     RunEvent,
     RunFinished,
+    RunResumed,
     RunStarted,
+    StepSkipped,
     StepStarted,
     ThoughtMade,
+    WaitingBegan,
 )
-from taoloop.plan.task import InputField, Outcome, Role, Task, Turn, Usage
+from taoloop.plan.task import InputField, Outcome, ProvidedInput, Role, Task, Turn, Usage
 from taoloop.plan.thinking import Answer, ThinkResponse
 from tests.unit.loop.memory.runs import NOW, events
 
@@ -55,7 +68,7 @@ SECRETS = (
 
 
 def bodies() -> list[Any]:
-    """Return one event of each kind that a record reads, with every text filled in."""
+    """Return one event of each kind that there is, with every text filled in."""
     fault = Fault(
         code=FaultCode.TOOL_TIMEOUT, stage=FaultStage.ACTION, message="m", field="/f", expected="e", actual="a",
         suggestion="s", candidates=("c",),
@@ -87,6 +100,26 @@ def bodies() -> list[Any]:
         ActionReturned(result=result),
         ResultObserved(result=observed),
         CorrectionMade(fault=fault, reaction="retry", message="m", step_id="1.t1", tool="get_order", user_message="u"),
+        StepSkipped(step_id="1.t2", tool="send_message", fault=fault),
+        ItemsGathered(step_id="1.t1", tool="get_order", items=1, failed=("1.t1.0",)),
+        WaitingBegan(reason="job", step_id="1.t1", tool="get_order", job_handle={"url": "text"}),
+        LimitReached(limit="max_iterations", value=8.0),
+        ApprovalRequired(
+            approval_id="c" * 32, step_id="1.t1", tool="get_order", arguments={"id": "A-17"}, reason="r", expires_at=NOW
+        ),
+        ApprovalExpiring(approval_id="c" * 32, step_id="1.t1", tool="get_order", expires_at=NOW),
+        RunResumed(
+            reason="approval",
+            approval=ApprovalOutcome(approval_id="c" * 32, decision=ApprovalDecision.REJECTED, decided_by="p"),
+        ),
+        HandoverRequired(handover_id="d" * 32, step_id="1.t1", reason="r", fault=fault),
+        RunResumed(
+            reason="handover",
+            handover=HandoverOutcome(
+                handover_id="d" * 32, decision=HandoverDecision.RESUMED, decided_by="p", comment="c", answer_text="a"
+            ),
+        ),
+        RunResumed(reason="input", input=ProvidedInput(input_id="i", values={"/p": "text"}), catalogue_digest="d"),
         InputRequired(input_id="i", fields=(InputField(pointer="/p", tool="get_order", question="q"),)),
         Answer(text="answer", data={"x": "text"}),
         RunFinished(outcome=Outcome.FAILED, fault=fault),
@@ -126,6 +159,10 @@ def replaced(value: Any, path: tuple[str, ...], secret: str) -> Any:
     if not path:
         return secret
     return dataclasses.replace(value, **{path[0]: replaced(getattr(value, path[0]), path[1:], secret)})
+
+
+def test_every_kind_of_event_that_there_is_is_tried() -> None:
+    assert {type(body) for body in bodies()} == set(get_args(EventBody))
 
 
 def test_a_record_tells_who_decided_what_was_called_and_what_failed() -> None:

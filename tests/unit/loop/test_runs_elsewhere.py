@@ -9,6 +9,7 @@ import pytest
 
 from taoloop.core.errors import InvalidRequest
 from taoloop.core.exact_json import ABSENT, JsonValue
+from taoloop.core.telemetry import names
 from taoloop.loop.hosting.leases import LeaseKeeper, LeaseTerms
 from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, JobCare
 from taoloop.plan.effects import ApprovalDecision
@@ -72,6 +73,7 @@ async def test_a_run_that_is_cancelled_elsewhere_stops_its_tools_when_its_host_r
 
     assert (outcome, again) == (Outcome.CANCELLED, Outcome.CANCELLED)
     assert tool.was_cancelled
+    assert here.counted(names.RUN_LEASES_LOST) == 0  # that counts hosts which stood still
     (cut,) = [body.result for body in bodies if isinstance(body, ActionReturned)]
     assert cut is not None
     assert (cut.status, cut.fault and cut.fault.message) == (ActionStatus.FAILED, "not wanted")

@@ -1732,6 +1732,7 @@ class HandoverOutcome(_message.Message):
     DECIDED_BY_FIELD_NUMBER: _builtins.int
     COMMENT_FIELD_NUMBER: _builtins.int
     ANSWER_TEXT_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
     handover_id: _builtins.str
     """The handover."""
     decision: Global___HandoverDecision.ValueType
@@ -1742,6 +1743,8 @@ class HandoverOutcome(_message.Message):
     """Why, for the record and for the next thought."""
     answer_text: _builtins.str
     """The answer's text, for ANSWERED."""
+    request_id: _builtins.str
+    """The decision's own id, by which a repeat of it is known; empty where it had none."""
     def __init__(
         self,
         *,
@@ -1750,10 +1753,11 @@ class HandoverOutcome(_message.Message):
         decided_by: _builtins.str = ...,
         comment: _builtins.str = ...,
         answer_text: _builtins.str = ...,
+        request_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_text", b"answer_text", "comment", b"comment", "decided_by", b"decided_by", "decision", b"decision", "handover_id", b"handover_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer_text", b"answer_text", "comment", b"comment", "decided_by", b"decided_by", "decision", b"decision", "handover_id", b"handover_id", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

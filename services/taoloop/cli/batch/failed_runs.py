@@ -11,7 +11,7 @@ from typing import Final, Protocol
 from taoloop.core.calls import CallContext
 from taoloop.core.errors import UnknownRun
 from taoloop.core.tasks import first_error
-from taoloop.evaluation.attribution import FAILED, Attribution, is_decisive, of_state, of_summary
+from taoloop.evaluation.attribution import Attribution, of_state, of_summary, says_enough
 from taoloop.loop.state import RunState
 from taoloop.plan.running import ListRunsRequest, ListRunsResponse, RunEvent, RunSummary
 
@@ -37,7 +37,7 @@ async def failed_runs(
 ) -> AsyncIterator[Attribution | None]:
     """Yield for each run what it is laid to, None where it has not failed; newest first.
 
-    A run's events are read only where its last fault does not say by itself what went wrong.
+    A run's events are read only where they say more than its summary: which tool failed, or what went wrong first.
 
     Args:
         source: The loop service.
@@ -62,7 +62,7 @@ async def _laid(source: RunSource, call: CallContext, runs: list[RunSummary]) ->
     slots = asyncio.Semaphore(MAX_AT_ONCE)
 
     async def of(run: RunSummary) -> Attribution | None:
-        if run.outcome not in FAILED or is_decisive(run.fault):
+        if says_enough(run):
             return of_summary(run)
         async with slots:
             return await _of_events(source, call, run)

@@ -43,7 +43,7 @@ def dev(  # noqa: PLR0913 - the options of a command are its parameters
     from taoloop.wire.event_loop import run as run_loop
 
     if profile not in PROFILES:
-        raise typer.BadParameter(f"one of {', '.join(PROFILES)}", param_hint="--profile")
+        raise typer.BadParameter(f"{profile!r} is not one of {', '.join(PROFILES)}", param_hint="--profile")
     options = StackOptions(
         catalogue=catalogue,
         data_directory=None if ephemeral else data,

@@ -41,7 +41,7 @@ def list_effects(  # noqa: PLR0913 - the options of a command are its parameters
     from taoloop.wire.event_loop import run as run_loop
 
     if state and state not in STATES:
-        raise typer.BadParameter(f"one of {', '.join(STATES)}", param_hint="--state")
+        raise typer.BadParameter(f"{state!r} is not one of {', '.join(STATES)}", param_hint="--state")
     request = ListEffectsRequest(run_id=run, state=EffectState(state) if state else None)
     call = CallOptions(address=address, tenant=tenant, deadline_seconds=deadline)
     _show(run_loop(_pages(request, limit, call)), as_json=as_json)

@@ -37,8 +37,8 @@ def gc(
     What is planned, started or unknown stays, whatever its age. The services may run meanwhile.
 
     Logs of runs expire by themselves. With --runs, what they may have left behind in the Redis that TAOLOOP_REDIS__URL
-    names is removed: entries of lists whose log is gone, contents of events without a log; a log that would be kept
-    for ever gets an end.
+    names is removed: entries of lists whose log is gone, contents of events without a log. A log that would be kept for
+    ever gets an end, and an open run that no host looks after is taken over.
 
     Example: [bold]taoloop gc --older-than 90d --dry-run[/bold]
 
@@ -114,6 +114,8 @@ def _show_swept(swept: Swept, *, is_dry: bool, as_json: bool) -> None:
     console = output()
     what = f"{swept.listed} entries of lists and {swept.contents} contents whose log is gone"
     console.print(f"{did} {what}, of {swept.tenants} tenants")
+    if swept.adopted:
+        console.print(f"{swept.adopted} open runs had no host and {'would be' if is_dry else 'are'} taken over")
     if swept.without_expiry:
         gives = "would get" if is_dry else "got"
         console.print(f"{swept.without_expiry} logs had no end and {gives} one")

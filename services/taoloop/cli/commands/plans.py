@@ -48,7 +48,7 @@ def check(
     from taoloop.tools.signature import Effect
 
     if max_effect not in MAX_EFFECTS:
-        raise typer.BadParameter(f"one of {', '.join(MAX_EFFECTS)}", param_hint="--max-effect")
+        raise typer.BadParameter(f"{max_effect!r} is not one of {', '.join(MAX_EFFECTS)}", param_hint="--max-effect")
     request = CheckPlanRequest(
         plan_text=read_text_file(file, "plan"),
         permissions=Permissions(max_effect=Effect(max_effect)),

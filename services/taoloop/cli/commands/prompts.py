@@ -96,7 +96,7 @@ def _built(prompts: PromptSet, catalogue: Path, query: str, reasoning: str) -> P
     from taoloop.tools.served_catalogue import read_catalogue
 
     if reasoning not in REASONS:
-        raise typer.BadParameter(f"one of {', '.join(REASONS)}", param_hint="--reasoning")
+        raise typer.BadParameter(f"{reasoning!r} is not one of {', '.join(REASONS)}", param_hint="--reasoning")
     request = ThinkRequest(run_id="0" * 32, iteration=1, turns=(Turn(role=Role.USER, text=query),))
     tools = [OfferedTool.of(signature) for signature in read_catalogue(catalogue).signatures()]
     return build_prompt(prompts, Offer.of(tools, request), request, Reason(reasoning))

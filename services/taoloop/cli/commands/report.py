@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Say what became of many runs.", no_args_is_help=True)
 
-MAX_SHOWN_CODES = 3
+MAX_SHOWN = 3
 
 
 @app.callback()
@@ -148,9 +148,12 @@ def _show(report: FailureReport) -> None:
     output().print(styled(f"{report.runs} runs, {report.failed} failed{share}"))
     if not report.failed:
         return
-    shown = table("", ("laid to", "runs", "share", "most often", "for example"))
+    shown = table("", ("laid to", "runs", "share", "most often", "tools", "for example"))
     for part, row in report.ordered():
-        codes = ", ".join(f"{code} {count}" for code, count in row.codes.most_common(MAX_SHOWN_CODES))
-        cells = (f"{part.value}: {part.meaning}", row.count, f"{100 * report.share(part):.1f} %", codes)
+        codes, tools = (
+            ", ".join(f"{name} {count}" for name, count in counts.most_common(MAX_SHOWN))
+            for counts in (row.codes, row.tools)
+        )
+        cells = (f"{part.value}: {part.meaning}", row.count, f"{100 * report.share(part):.1f} %", codes, tools)
         shown.add_row(*(styled(cell) for cell in (*cells, row.examples[0])))
     table_output().print(shown)

@@ -25,13 +25,13 @@ TAINTED_EFFECTS = ("ask", "refuse", "allow")
 
 def _effect(value: str) -> str:
     if value not in MAX_EFFECTS:
-        raise typer.BadParameter(f"one of {', '.join(MAX_EFFECTS)}")
+        raise typer.BadParameter(f"{value!r} is not one of {', '.join(MAX_EFFECTS)}")
     return value
 
 
 def _tainted_effects(value: str) -> str:
     if value not in TAINTED_EFFECTS:
-        raise typer.BadParameter(f"one of {', '.join(TAINTED_EFFECTS)}")
+        raise typer.BadParameter(f"{value!r} is not one of {', '.join(TAINTED_EFFECTS)}")
     return value
 
 
@@ -217,7 +217,7 @@ def runs(
     from taoloop.wire.event_loop import run as run_loop
 
     if outcome and outcome not in list(Outcome):
-        raise typer.BadParameter(f"one of {', '.join(Outcome)}", param_hint="--outcome")
+        raise typer.BadParameter(f"{outcome!r} is not one of {', '.join(Outcome)}", param_hint="--outcome")
     call = CallOptions(address=address, tenant=tenant, deadline_seconds=deadline)
     run_loop(_runs(limit, outcome, call, as_json=as_json))
 

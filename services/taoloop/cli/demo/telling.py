@@ -95,10 +95,10 @@ def _reaction(event: RunEvent) -> Iterator[str]:
 
 def _of_call(result: ActionResult) -> Iterator[str]:
     if result.served_by is ServedBy.FALLBACK:
-        yield f"{result.served_by_tool or 'a fallback'} answers instead"
+        yield f"{result.served_by_tool or 'a fallback'} answers instead"  # among the attempts there are its own
     if result.served_by is ServedBy.DUPLICATE:
         yield f"gives {result.tool} the answer of the same call"
-    if len(result.attempts) > 1:
+    elif len(result.attempts) > 1:
         yield f"tries {len(result.attempts)} times"
     if result.fault is not None and result.fault.code in _OWN_CODES:
         yield f"refuses {result.tool} without a request: {result.fault.code}"

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import base64
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import UTC, datetime
 from enum import Enum
-from typing import Any, Final
+from typing import Any
 
+from taoloop.cli.viewing.visible_text import visible
 from taoloop.core.exact_json import ABSENT, JsonValue, dumps
-
-_UNSEEN: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
-"""Kinds of characters that a terminal does not show, or that change how it shows others."""
 
 
 def exact_lines(record: Any, indent: str = "") -> Iterator[str]:
@@ -30,17 +27,6 @@ def exact_lines(record: Any, indent: str = "") -> Iterator[str]:
         value = getattr(record, field.name)
         if not _is_left_out(field, value):
             yield from _field_lines(field.name, value, indent)
-
-
-def visible(text: str) -> str:
-    r"""Return a text with everything that a terminal would not show as `\u` escapes.
-
-    >>> visible("a\u202eb\x1b[2J")
-    'a\\u202eb\\u001b[2J'
-    """
-    if text.isprintable():
-        return text
-    return "".join(_escaped(each) if unicodedata.category(each) in _UNSEEN else each for each in text)
 
 
 def exact_json_text(value: JsonValue) -> str:
@@ -85,8 +71,3 @@ def _bytes_text(value: bytes) -> str:
 
 def _is_left_out(field: Field[Any], value: object) -> bool:
     return value is ABSENT or value is None or value == () or (field.default is not MISSING and value == field.default)
-
-
-def _escaped(character: str) -> str:
-    units = character.encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[at] << 8 | units[at + 1]:04x}" for at in range(0, len(units), 2))

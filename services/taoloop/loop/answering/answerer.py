@@ -16,7 +16,7 @@ from taoloop.loop.answering.facts import compose, data_of, remarks_of
 from taoloop.loop.answering.findings import Findings, findings_of, latest_plan_of
 from taoloop.loop.answering.fitting import fitted, violation_fault
 from taoloop.loop.answering.model_wording import Left, ModelWording, Written
-from taoloop.loop.answering.wording import ToolWords, words_of
+from taoloop.loop.answering.wording import ToolWords, may_be_in, words_of
 from taoloop.loop.ports import ObservationPort
 from taoloop.loop.state import RunState
 from taoloop.loop.tool_directory import KnownTools
@@ -29,6 +29,8 @@ UNGROUNDED: Final = "ungrounded"
 """Why a text was replaced: it says what no result has."""
 UNCHECKED: Final = "unchecked"
 """Why a text was replaced: nobody could say whether it does."""
+OTHER_LANGUAGE: Final = "other_language"
+"""Why a text was replaced: it is not in the language of the user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +118,8 @@ class Answerer:
         grounding = await self._check.of_text(answer.text, case.found.known, case.task, case.call)
         if not isinstance(grounding, Fault):
             origin = answer.origin or AnswerOrigin.MODEL
-            kept = replace(answer, data=data_of(case.found.spoken), grounding=grounding, origin=origin)
+            text, data = _with_remarks(answer.text, case), data_of(case.found.spoken)
+            kept = replace(answer, text=text, data=data, grounding=grounding, origin=origin)
             return await self._in_form(kept if case.found.spoken else replace(kept, data=ABSENT), case)
         if not case.found.known:
             return Unanswered(fault=grounding)
@@ -142,10 +145,12 @@ class Answerer:
         if isinstance(grounding, Fault):
             self._note(grounding)
             return replace(by_code, replaced=grounding, usage=written.usage)
-        remarks = remarks_of(case.found, case.words, case.task.locale)
+        if not may_be_in(case.task.locale, written.text):
+            self._replaced.labels(OTHER_LANGUAGE).inc()
+            return replace(by_code, usage=written.usage)
         return replace(
             by_code,
-            text="\n".join((written.text, *remarks)),
+            text=_with_remarks(written.text, case),
             grounding=grounding,
             origin=AnswerOrigin.MODEL,
             usage=written.usage,
@@ -200,6 +205,10 @@ def _case(state: RunState, tools: KnownTools, call: CallContext, plan_steps: Seq
         call=call,
         left=Left(call.deadline, most - used),
     )
+
+
+def _with_remarks(text: str, case: _Case) -> str:
+    return "\n".join((text, *remarks_of(case.found, case.words, case.task.locale)))
 
 
 def _together(one: Usage | None, two: Usage | None) -> Usage | None:

@@ -14,6 +14,7 @@ from taoloop.loop.answering.findings import Disagreement, Findings, exposed_of, 
 from taoloop.loop.answering.wording import ToolWords, Words, label_of, listed, said, words_for
 from taoloop.loop.steps.step_record import StepRecord
 from taoloop.plan.thinking import Answer, AnswerOrigin, Grounding
+from taoloop.tools.signature import Trust
 
 # `{arguments.order_id}` or `{data.items.0.name}`.
 _PLACEHOLDER: Final = re.compile(r"\{(arguments|data)\.([A-Za-z0-9_.\-]+)\}")
@@ -54,8 +55,11 @@ def data_of(spoken: Sequence[StepRecord]) -> Json:
 
 
 def remarks_of(findings: Findings, tools: Mapping[str, ToolWords], locale: str) -> tuple[str, ...]:
-    """Return what is to be said beside the results, whoever words them: gaps, doubts and disagreements."""
-    return tuple(_remarks(findings, tools, words_for(locale)))
+    """Return what is to be said beside a text that code did not word: gaps, doubts, and whose words it rests on."""
+    words = words_for(locale)
+    others = [what_of(record, tools) for record in findings.known if record.trust is not Trust.TRUSTED]
+    whose = (words.reworded.format(what=listed(others, words)),) if others else ()
+    return (*_remarks(findings, tools, words), *whose)
 
 
 def what_of(record: StepRecord, tools: Mapping[str, ToolWords]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Self
@@ -14,6 +15,10 @@ from taoloop.tools.signature import Effect
 MAX_NAME_CHARACTERS: Final = 120
 """Longest name of a tool's work in an answer; more of its description is not said."""
 
+_HAN: Final = re.compile("[\u3400-\u9fff\uf900-\ufaff]")
+_WORD: Final = re.compile(r"(?<!\w)[A-Za-z]{2,}(?!\w)")
+_HAN_PER_WORD: Final = 4
+"""So many Chinese characters may stand in an English text for each of its words: names and texts of results."""
 _SENTENCE_ENDS: Final = ("\n", "。", ". ", "；", "; ")
 
 
@@ -30,6 +35,7 @@ class Words:
         not_found: No result could be had of a tool.
         left_out: A step was not taken, since its condition does not hold.
         doubtful: A result hardly can be relied on.
+        reworded: A text in other words than its own rests on what other people wrote.
         disagreement: Two sources of one fact say different things, and the surer one is gone by.
         nothing_at_all: No step brought anything.
         value: A value that has no name.
@@ -43,6 +49,7 @@ class Words:
     not_found: str
     left_out: str
     doubtful: str
+    reworded: str
     disagreement: str
     nothing_at_all: str
     value: str
@@ -57,6 +64,7 @@ _ENGLISH: Final = Words(
     not_found="No result could be had: {what}.",
     left_out="Not done, since its condition does not hold: {what}.",
     doubtful="This result is of low confidence, please check it: {what}.",
+    reworded="This rests on text that other people wrote, and nobody has verified it: {what}.",
     disagreement="Two sources disagree on {field}: {taken} and {other}. {taken} is given, from the surer source.",
     nothing_at_all="Nothing was found.",
     value="the value",
@@ -70,6 +78,7 @@ _CHINESE: Final = Words(
     not_found="没有得到结果：{what}。",
     left_out="条件不满足，未执行：{what}。",
     doubtful="该结果可信度较低，请核实：{what}。",
+    reworded="以上内容来自他人撰写的文字，未经核实：{what}。",
     disagreement="两个来源的{field}不一致：{taken} 与 {other}。以可信度较高的 {taken} 为准。",
     nothing_at_all="没有找到结果。",
     value="结果",
@@ -84,6 +93,24 @@ def words_for(locale: str) -> Words:
 def language_of(locale: str) -> str:
     """Return the language of a BCP 47 tag in lower case, `zh` of `zh-CN`."""
     return locale.split("-", maxsplit=1)[0].lower()
+
+
+def may_be_in(locale: str, text: str) -> bool:
+    """Tell whether a text may be in the language of a BCP 47 tag; only Chinese and English are told apart.
+
+    >>> may_be_in("zh-CN", "Your parcel is on its way."), may_be_in("en", "SF1002003004: 快件已到达")
+    (False, False)
+    >>> may_be_in("zh-CN", "SF1002003004: in_transit"), may_be_in("en", "It is with 顺丰速运."), may_be_in("fr", "是")
+    (True, True, True)
+    """
+    han, words = len(_HAN.findall(text)), len(_WORD.findall(text))
+    match language_of(locale):
+        case "zh":
+            return han > 0 or words < 3  # fewer may be names and values of results
+        case "en":
+            return han <= words * _HAN_PER_WORD
+        case _:
+            return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

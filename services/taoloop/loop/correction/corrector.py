@@ -13,7 +13,7 @@ from taoloop.core.telemetry import names
 from taoloop.core.telemetry.metrics import Metrics
 from taoloop.loop.correction.failure import Failure, Situation
 from taoloop.loop.correction.finding import doubtful_steps, failed_steps
-from taoloop.loop.correction.machine import Choice, Edge, Reaction, SkipReason, choose
+from taoloop.loop.correction.machine import Edge, Reaction, Skipped, SkipReason, choose
 from taoloop.loop.correction.progress import second_of
 from taoloop.loop.correction.second_source import preferred, second_step, verdict
 from taoloop.loop.correction.settings import CorrectionRules
@@ -51,11 +51,13 @@ class Corrected:
         failure: The failure.
         edge: What is done.
         event: The same as the event that tells it.
+        skipped: What would have been done with more time, thoughts or leave.
     """
 
     failure: Failure
     edge: Edge
     event: CorrectionMade
+    skipped: tuple[Skipped, ...]
 
 
 class Corrector:
@@ -118,6 +120,7 @@ class Corrector:
         """Tell operators of corrections that were written."""
         counter = self._services.metrics.counter(names.CORRECTIONS)
         for each in made:
+            self._note_skipped(each)
             counter.labels(fault_class=each.edge.kind.value, reaction=each.edge.reaction.value).inc()
             # A failure that passes by itself is the operator's to look at, and the user's to wait for.
             write = _log.warning if each.edge.is_transient or each.edge.reaction in _ENDS else _log.info
@@ -140,8 +143,7 @@ class Corrector:
             switched_off=self._services.rules.switched_off,
             is_optional=failure.is_optional,
         )
-        self._note_skipped(failure, choice)
-        return Corrected(failure, choice.edge, self._event(failure, choice.edge))
+        return Corrected(failure, choice.edge, self._event(failure, choice.edge), choice.skipped)
 
     def _event(self, failure: Failure, edge: Edge) -> CorrectionMade:
         state = self._writer.state
@@ -153,7 +155,13 @@ class Corrector:
             is_retry_useful=edge.is_retry_useful,
             is_told_to_user=edge.is_told,
             message=edge.because,
-            user_message=user_message(edge, failure.fault, failure.tool, is_chinese=is_chinese),
+            user_message=user_message(
+                edge,
+                failure.fault,
+                failure.tool,
+                is_chinese=is_chinese,
+                is_untouched=not self._situation.has_acted(),
+            ),
             step_id=failure.step_id,
             tool=failure.tool,
             state=failure.state.word,
@@ -161,14 +169,14 @@ class Corrector:
             fault_class=edge.kind.value,
         )
 
-    def _note_skipped(self, failure: Failure, choice: Choice) -> None:
+    def _note_skipped(self, made: Corrected) -> None:
         counter = self._services.metrics.counter(names.CORRECTIONS_SKIPPED)
-        for skipped in choice.skipped:
+        for skipped in made.skipped:
             counter.labels(reaction=skipped.reaction.value, reason=skipped.reason.value).inc()
             is_late = skipped.reason is SkipReason.INSUFFICIENT_DEADLINE
             _log.info(
                 RETRY_SKIPPED if is_late else "correction_skipped",
-                step_id=failure.step_id,
+                step_id=made.failure.step_id,
                 reaction=skipped.reaction.value,
                 reason=skipped.reason.value,
                 remaining_seconds=round(self._situation.deadline.remaining_seconds(), 3),

@@ -93,6 +93,10 @@ class Situation:
         acted = [action for action in actions if action.status in _MAY_HAVE_ACTED]
         return any(action.effect_id for action in acted) or (bool(acted) and self.writes(record.tool))
 
+    def has_acted(self) -> bool:
+        """Tell whether any call of the run may have changed something."""
+        return any(self.may_have_acted(record) for record in self.run.steps.values())
+
     def writes(self, tool: str) -> bool:
         """Tell whether a tool is known to change something."""
         summary = self.tools.by_name.get(tool)

@@ -9,8 +9,8 @@ from taoloop.loop.correction.classes import FaultClass
 from taoloop.loop.correction.machine import Edge, Reaction
 
 _EN: Final = {
-    FaultClass.TOOL_TIMEOUT: "{tool} did not answer in time; nothing was changed.",
-    FaultClass.TOOL_UNAVAILABLE: "{tool} does not serve at present; nothing was changed.",
+    FaultClass.TOOL_TIMEOUT: "{tool} did not answer in time{untouched}.",
+    FaultClass.TOOL_UNAVAILABLE: "{tool} does not serve at present{untouched}.",
     FaultClass.TOOL_SCHEMA_VIOLATION: "{tool} cannot do anything with the value that was given.",
     FaultClass.TOOL_FAILED: "{tool} reports that it failed.",
     FaultClass.RESPONSE_MALFORMED: "{tool} gave an answer that cannot be relied on.",
@@ -25,8 +25,8 @@ _EN: Final = {
     FaultClass.LIMIT_REACHED: "This takes more than one request may take.",
 }
 _ZH: Final = {
-    FaultClass.TOOL_TIMEOUT: "{tool} 未能及时响应，没有做任何更改。",
-    FaultClass.TOOL_UNAVAILABLE: "{tool} 目前无法提供服务，没有做任何更改。",
+    FaultClass.TOOL_TIMEOUT: "{tool} 未能及时响应{untouched}。",
+    FaultClass.TOOL_UNAVAILABLE: "{tool} 目前无法提供服务{untouched}。",
     FaultClass.TOOL_SCHEMA_VIOLATION: "{tool} 无法处理所给的值。",
     FaultClass.TOOL_FAILED: "{tool} 返回了失败。",
     FaultClass.RESPONSE_MALFORMED: "{tool} 返回的结果不可靠，无法使用。",
@@ -40,14 +40,17 @@ _ZH: Final = {
     FaultClass.REQUEST_UNSERVED: "该请求目前无法处理。",
     FaultClass.LIMIT_REACHED: "该请求超出了单次处理的上限。",
 }
+_UNTOUCHED: Final = {False: "; nothing was changed", True: "，没有做任何更改"}
+_DISAGREE: Final = {
+    False: "{tool} and another source disagree; what the more certain one says is told.",
+    True: "{tool} 与另一来源的结果不一致，采用了较可信的一个。",
+}
 _LATER: Final = {False: "Please try again {when}.", True: "请{when}再试。"}
 _ENDINGS: Final = {
     (Reaction.HAND_OVER, False): "A person takes it over.",
     (Reaction.HAND_OVER, True): "将转由人工处理。",
     (Reaction.ASK, False): "Please give another one.",
     (Reaction.ASK, True): "请提供其他值。",
-    (Reaction.PREFER, False): "Its sources disagree; what the more certain one says is told.",
-    (Reaction.PREFER, True): "两个来源的结果不一致，采用了较可信的一个。",
     (Reaction.LEAVE_OUT, False): "The answer is given without it.",
     (Reaction.LEAVE_OUT, True): "答复中不包含这部分。",
 }
@@ -57,7 +60,7 @@ MAX_CANDIDATES: Final = 5
 """Most values that a sentence names; the question lists all of them."""
 
 
-def user_message(edge: Edge, fault: Fault, tool: str, *, is_chinese: bool) -> str:
+def user_message(edge: Edge, fault: Fault, tool: str, *, is_chinese: bool, is_untouched: bool = True) -> str:
     """Return what the user is told of a failure; empty where the edge tells nothing.
 
     Args:
@@ -65,10 +68,15 @@ def user_message(edge: Edge, fault: Fault, tool: str, *, is_chinese: bool) -> st
         fault: The failure.
         tool: The tool that failed; empty when it was none.
         is_chinese: Whether the user is spoken to in Chinese, else in English.
+        is_untouched: Whether the run has surely changed nothing so far.
     """
     if not edge.is_told:
         return ""
-    cause = (_ZH if is_chinese else _EN)[edge.kind].format(tool=tool or ("该服务" if is_chinese else "The service"))
+    name = tool or ("该服务" if is_chinese else "The service")
+    if edge.reaction is Reaction.PREFER:
+        return _DISAGREE[is_chinese].format(tool=name)
+    untouched = _UNTOUCHED[is_chinese] if is_untouched else ""
+    cause = (_ZH if is_chinese else _EN)[edge.kind].format(tool=name, untouched=untouched)
     ending = _ending(edge, fault, is_chinese=is_chinese)
     return f"{cause}{ending}" if is_chinese else f"{cause} {ending}".strip()
 

@@ -12,7 +12,9 @@ from taoloop.core.errors import BackendUnavailable, RunConflict, UnknownRun
 from taoloop.core.logs import EventLog
 from taoloop.core.telemetry import Telemetry, names
 from taoloop.loop.hosting.open_run import OpenRun
-from taoloop.loop.ports import RunLeases, RunLog
+from taoloop.loop.ports import RunKey, RunLeases, RunLog
+from taoloop.plan.running import RunFinished
+from taoloop.plan.task import Outcome
 
 _log = EventLog(__name__)
 
@@ -87,9 +89,20 @@ class LeaseKeeper:
         if position is not None and position.host_epoch <= run.writer.epoch:
             await self._leases.hold(run.key, self._soon())
             return
-        self._lost.inc()
-        _log.warning("run_lost_to_another_host", run_id=run.key.run_id, host_epoch=run.writer.epoch)
+        if position is not None and await self._is_cancelled(run.key, position.sequence):
+            _log.info("run_cancelled_elsewhere", run_id=run.key.run_id)
+        else:
+            self._lost.inc()
+            _log.warning("run_lost_to_another_host", run_id=run.key.run_id, host_epoch=run.writer.epoch)
         run.give_up(RunConflict(f"Another host drives run {run.key.run_id}.", metadata={"run_id": run.key.run_id}))
+
+    async def _is_cancelled(self, run: RunKey, last: int) -> bool:
+        """Return whether a run's last event says that somebody cancelled it, which is done by way of any host."""
+        try:
+            event = (await self._log.read(run.tenant, run.run_id, last, self._soon()))[-1]
+        except UnknownRun:
+            return False
+        return isinstance(event.body, RunFinished) and event.body.outcome is Outcome.CANCELLED
 
     def _soon(self) -> Deadline:
         return Deadline.after(self._terms.timeout_seconds, self._clock)

@@ -15,7 +15,8 @@ from taoloop.core.telemetry import Telemetry, names
 from taoloop.loop.ports import RunKey, RunLeases, RunLog
 from taoloop.loop.runlog.writer import RunWriter
 from taoloop.loop.state import RunState
-from taoloop.plan.running import LimitReached, RunFinished, RunResumed
+from taoloop.loop.steps.lost_calls import cut_off
+from taoloop.plan.running import EventBody, LimitReached, RunFinished, RunResumed
 from taoloop.plan.task import Outcome
 
 _log = EventLog(__name__)
@@ -52,8 +53,16 @@ class Host(Protocol):
         """Return whether the host drives a run already."""
         ...
 
+    def is_read(self, tool: str) -> bool:
+        """Return whether a tool is known to change nothing."""
+        ...
+
     async def go_on(self, writer: RunWriter) -> None:
         """Begin to drive a run that was opened."""
+        ...
+
+    async def settle(self, writer: RunWriter, *bodies: EventBody) -> None:
+        """Write the end of a run, and do what follows from it."""
         ...
 
 
@@ -106,7 +115,7 @@ class TakeOver:
 
     async def _take(self, key: RunKey, host: Host) -> None:
         try:
-            writer = await self._opened(key)
+            writer = await self._opened(key, host)
             if writer is not None:
                 await host.go_on(writer)
         except TaoError as error:  # its lease lapses again
@@ -114,7 +123,7 @@ class TakeOver:
         except Exception:  # noqa: BLE001 - a log that this host cannot read must not end it with all its runs
             _log.exception("run_not_taken_over", run_id=key.run_id, reason="unexpected")
 
-    async def _opened(self, key: RunKey) -> RunWriter | None:
+    async def _opened(self, key: RunKey, host: Host) -> RunWriter | None:
         """Open a run of which this host has the lease; None when there is nothing to drive."""
         try:
             events = await self._log.read(key.tenant, key.run_id, 1, self._soon())
@@ -129,8 +138,7 @@ class TakeOver:
             return None
         try:
             if state.fruitless_take_overs >= self._terms.max_take_overs:
-                await writer.emit(*self._ending(state))
-                await self._release(writer, key)
+                await host.settle(writer, *self._ending(state, host))
                 return None
             await writer.emit(RunResumed(reason=REASON))
         except RunConflict:  # its host lives, and wrote meanwhile: it takes its lease back
@@ -143,7 +151,7 @@ class TakeOver:
         if writer.is_noted:
             await self._leases.release(key, self._soon())
 
-    def _ending(self, state: RunState) -> tuple[LimitReached, RunFinished]:
+    def _ending(self, state: RunState, host: Host) -> tuple[EventBody, ...]:
         """Return the end of a run that no host brings on."""
         most = self._terms.max_take_overs
         fault = Fault(
@@ -153,10 +161,9 @@ class TakeOver:
             field="max_take_overs",
             suggestion="Look at the logs of the hosts: the run itself may be what ends them.",
         )
-        self._metrics.counter(names.RUNS).labels(outcome=str(Outcome.LIMIT_REACHED)).inc()
-        self._metrics.counter(names.LIMIT_REACHED).labels(limit=fault.field).inc()
         _log.error("run_ended_after_take_overs", run_id=state.run_id, take_overs=most)
         return (
+            *cut_off(state, host.is_read, fault),
             LimitReached(limit=fault.field, value=float(most)),
             RunFinished(
                 outcome=Outcome.LIMIT_REACHED,

@@ -14,7 +14,7 @@ from taoloop.core.clock import Clock
 from taoloop.core.deadlines import Deadline
 from taoloop.core.logs import EventLog
 from taoloop.core.telemetry import Telemetry, names
-from taoloop.loop.memory.distillation.distilling import Distiller, has_tainted_answers
+from taoloop.loop.memory.distillation.distilling import Distiller
 from taoloop.loop.memory.distillation.recalling import Recall, Recalled
 from taoloop.loop.memory.distillation.redacting import MemoryRedactor
 from taoloop.loop.memory.model import DEFAULT_LINE, Forgotten, KnowledgeEntry, MemorySpace, SessionMemory
@@ -127,7 +127,7 @@ class LayeredMemory:
         session = await self._load(tiers, space)
         if self._options.tells:
             _put_newest(self._restored, space, session)  # the run's first thought needs it in a moment
-        if has_tainted_answers(session) and any(turn.role is Role.ASSISTANT for turn in task.turns):
+        if session.has_tainted_answers and any(turn.role is Role.ASSISTANT for turn in task.turns):
             task = replace(task, tainted_context=True)
         known = {**session.state, **session.snapshot}
         if not known or not self._options.restores_state:
@@ -172,9 +172,16 @@ class LayeredMemory:
         return self._recall.recalled(session, entries, state)
 
     async def _load(self, tiers: Tiers, space: MemorySpace) -> SessionMemory:
-        """Return the newest copy of a session: one store may have missed the last run, and Redis forgets soon."""
-        found = [await tier.read(lambda store, deadline: store.load(space, deadline)) for tier in _both(tiers)]
-        copies = [copy for copy in found if copy is not None]
+        """Return the newest copy of a session: one store may have missed the last run, and Redis forgets soon.
+
+        Both are asked at once, so that two that hang cost no more than one.
+        """
+        async with asyncio.TaskGroup() as group:
+            reads = [
+                group.create_task(tier.read(lambda store, deadline: store.load(space, deadline)))
+                for tier in _both(tiers)
+            ]
+        copies = [copy for read in reads if (copy := read.result()) is not None]
         return max(copies, key=lambda copy: copy.version, default=SessionMemory())
 
     async def _remember_session(
@@ -234,7 +241,9 @@ class LayeredMemory:
             return
         summary = self._recall.cut_summary(self._redactor.beginning(text))
         summed = replace(session, summary=summary or session.summary, version=session.version + 1)
-        is_current = await self._save(tiers, space, summed, session.version)
+        # Looked up anew: a session that was forgotten meanwhile must not come back by its summary.
+        is_current = (await self._load(tiers, space)).version == session.version
+        is_current = is_current and await self._save(tiers, space, summed, session.version)
         self._count_summary("model" if is_current else "outdated")
 
     async def _sweep(self) -> None:

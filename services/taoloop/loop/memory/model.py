@@ -72,6 +72,8 @@ class SessionMemory:
         state: The session's state as the caller last gave it, without personal data.
         snapshot: What the last plan held to be true of the session, without personal data.
         last_error: The last failure of the session's last run; None when it answered.
+        has_tainted_answers: Whether a run of it answered from other people's text: a caller may send that along as an
+            earlier turn, also long after the run's own turns have been forgotten here.
         version: How often the session was written; tells a newer copy from an older one without a clock.
     """
 
@@ -80,6 +82,7 @@ class SessionMemory:
     state: Mapping[str, JsonValue] = field(default_factory=dict)
     snapshot: Mapping[str, JsonValue] = field(default_factory=dict)
     last_error: ErrorTrace | None = None
+    has_tainted_answers: bool = False
     version: int = 0
 
 

@@ -24,6 +24,7 @@ def written(memory: SessionMemory) -> str:
             "state": dict(memory.state),
             "snapshot": dict(memory.snapshot),
             "last_error": None if error is None else [error.code, error.tool, error.arguments_sha256],
+            "has_tainted_answers": memory.has_tainted_answers,
         }
     )
 
@@ -40,6 +41,7 @@ def read(text: str | bytes) -> SessionMemory | None:
             state=_object(value["state"]),
             snapshot=_object(value["snapshot"]),
             last_error=_error(value["last_error"]),
+            has_tainted_answers=value["has_tainted_answers"] is not False,
             version=_whole(value["version"]),
         )
     except (JsonSyntaxError, KeyError, TypeError, ValueError, UnicodeDecodeError):

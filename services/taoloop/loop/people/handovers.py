@@ -97,6 +97,9 @@ class HandoverDesk:
         _check(request)
         while True:
             state = await self._runs.at_rest(request.run_id, call)
+            repeated = _repeated(state, request)
+            if repeated is not None:
+                return _held(state, repeated)
             record = _found(state, request.handover_id)
             if record.outcome is not None:
                 return _held(state, record.outcome)
@@ -119,6 +122,7 @@ class HandoverDesk:
             decided_by=request.decided_by,
             comment=request.comment,
             answer_text=request.answer_text,
+            request_id=request.request_id,
         )
         resumed = RunResumed(reason="handover", handover=outcome)
         if request.decision is HandoverDecision.RESUMED:
@@ -137,6 +141,14 @@ class HandoverDesk:
         data = _fitting(state.task.output_schema, request.answer_data)
         answer = Answer(text=request.answer_text, data=data, origin=AnswerOrigin.PERSON)
         return (answer, RunFinished(outcome=Outcome.ANSWERED, usage=usage, duration_seconds=seconds))
+
+
+def _repeated(state: RunState, request: DecideHandoverRequest) -> HandoverOutcome | None:
+    """Return what was made of a request that was sent before and names no handover: another one may be open by now."""
+    if request.handover_id or not request.request_id:
+        return None
+    outcomes = (record.outcome for record in state.waits.handovers.values())
+    return next((each for each in outcomes if each is not None and each.request_id == request.request_id), None)
 
 
 def _found(state: RunState, handover_id: str) -> HandoverRecord:
@@ -182,6 +194,7 @@ def _violations(request: DecideHandoverRequest) -> Iterator[FieldViolation]:
     if not request.decided_by.strip():
         yield FieldViolation("decided_by", "must name who decided")
     for field, text, most in (
+        ("request_id", request.request_id, MAX_NAME_CHARACTERS),
         ("decided_by", request.decided_by, MAX_NAME_CHARACTERS),
         ("comment", request.comment, MAX_COMMENT_CHARACTERS),
         ("answer_text", request.answer_text, MAX_ANSWER_CHARACTERS),

@@ -40,7 +40,7 @@ class RedisRunLeases:
 
     async def hold(self, run: RunKey, deadline: Deadline) -> None:
         """See `RunLeases.hold`."""
-        await self._run("hold_lease", [_member(run), self._host, self._lease_ms], deadline)
+        await self._run("hold_lease", [lease_name(run), self._host, self._lease_ms], deadline)
 
     async def renew(self, runs: Sequence[RunKey], deadline: Deadline) -> tuple[RunKey, ...]:
         """See `RunLeases.renew`."""
@@ -48,7 +48,7 @@ class RedisRunLeases:
 
     async def release(self, run: RunKey, deadline: Deadline) -> None:
         """See `RunLeases.release`."""
-        await self._run("release_lease", [_member(run), self._host], deadline)
+        await self._run("release_lease", [lease_name(run), self._host], deadline)
 
     async def hand_back(self, runs: Sequence[RunKey], deadline: Deadline) -> None:
         """See `RunLeases.hand_back`."""
@@ -66,7 +66,7 @@ class RedisRunLeases:
     async def _let_last(self, runs: Sequence[RunKey], lease_ms: int, deadline: Deadline) -> tuple[RunKey, ...]:
         lost: list[RunKey] = []
         for start in range(0, len(runs), BATCH):
-            members = map(_member, runs[start : start + BATCH])
+            members = map(lease_name, runs[start : start + BATCH])
             reply = await self._run("renew_leases", [self._host, lease_ms, *members], deadline)
             lost += map(_run_of, reply)
         return tuple(lost)
@@ -84,7 +84,8 @@ async def redis_run_leases(
         yield RedisRunLeases(scripts, RunKeys(prefix), new_id(clock), lease_seconds)
 
 
-def _member(run: RunKey) -> str:
+def lease_name(run: RunKey) -> str:
+    """Return the name of a run's lease among all."""
     # The run's id has no space in it, and stands first, since a tenant's name may have any.
     return f"{run.run_id} {run.tenant}"
 

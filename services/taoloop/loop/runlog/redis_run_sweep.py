@@ -10,6 +10,8 @@ from redis.asyncio import Redis
 
 from taoloop.core.clock import Clock
 from taoloop.core.deadlines import Deadline
+from taoloop.loop.ports import RunKey
+from taoloop.loop.runlog.redis_leases import lease_name
 from taoloop.loop.runlog.retention import Retention
 from taoloop.loop.runlog.run_keys import RunKeys
 from taoloop.plan.task import Outcome
@@ -32,6 +34,8 @@ class Swept:
     """Entries of lists whose log is gone."""
     contents: int = 0
     """Positions and contents of large events whose log is gone."""
+    adopted: int = 0
+    """Open runs that no host had a lease of, for example after the store lost some; a host takes them over now."""
     without_expiry: int = 0
     """Logs that would have been kept for ever; they are kept as long as an open run from now on."""
 
@@ -66,8 +70,13 @@ class RedisRunSweep:
             swept = replace(swept, contents=swept.contents + orphans, without_expiry=swept.without_expiry + endless)
         async for found in self._scanned(f"{self._keys.prefix}:{{tenant:*}}:runs"):
             for key in found:
-                listed = await self._of_tenant(key)
-                swept = replace(swept, tenants=swept.tenants + 1, listed=swept.listed + listed)
+                listed, adopted = await self._of_tenant(key), await self._adopted(key)
+                swept = replace(
+                    swept,
+                    tenants=swept.tenants + 1,
+                    listed=swept.listed + listed,
+                    adopted=swept.adopted + adopted,
+                )
         return swept
 
     async def _of_logs(self, found: Sequence[str]) -> tuple[int, int]:
@@ -85,9 +94,7 @@ class RedisRunSweep:
 
     async def _of_tenant(self, key: str) -> int:
         """Take off a tenant's lists what has no log; return how many runs that were."""
-        base = key.removesuffix(":runs")
-        tenant = base.removeprefix(f"{self._keys.prefix}:{{tenant:").removesuffix("}")
-        old = (self._clock.now().timestamp() - YOUNG_SECONDS) * 1000
+        base, tenant, old = key.removesuffix(":runs"), self._tenant(key), self._old()
         count, cursor = 0, 0
         while True:
             cursor, page = await self._page(key, cursor)
@@ -101,6 +108,31 @@ class RedisRunSweep:
                 await self._each("UNLINK", [f"{base}:run:{run_id}" for run_id in gone])
             if cursor == 0:
                 return count
+
+    async def _adopted(self, key: str) -> int:
+        """Give a lease that has lapsed to each run of a tenant that has not come to rest and has none."""
+        lists = [key, *(f"{key}:{outcome}" for outcome in Outcome)]
+        found: Any = await self._link.run(lambda client: client.zdiff(lists, withscores=True), self._soon())
+        old, tenant = self._old(), self._tenant(key)
+        run_ids = [member.decode() for member, created in found if float(created) < old]
+        logs = await self._each("EXISTS", [self._keys.of_run(tenant, run_id)[0] for run_id in run_ids])
+        names = [lease_name(RunKey(tenant, run_id)) for run_id, exists in zip(run_ids, logs, strict=True) if exists]
+        return sum([await self._lease(name) for name in names])
+
+    async def _lease(self, name: str) -> bool:
+        leases = self._keys.leases
+        if self._is_dry:
+            held: Any = await self._link.run(lambda client: client.zscore(leases, name), self._soon())
+            return held is None
+        added: Any = await self._link.run(lambda client: client.zadd(leases, {name: 1.0}, nx=True), self._soon())
+        return bool(added)
+
+    def _tenant(self, key: str) -> str:
+        return key.removeprefix(f"{self._keys.prefix}:{{tenant:").removesuffix("}:runs")
+
+    def _old(self) -> float:
+        """Return before which moment, in milliseconds, runs were created that have certainly begun."""
+        return (self._clock.now().timestamp() - YOUNG_SECONDS) * 1000
 
     async def _page(self, key: str, cursor: int) -> tuple[int, list[tuple[bytes, float]]]:
         reply: Any = await self._link.run(lambda client: client.zscan(key, cursor, count=BATCH), self._soon())

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 from taoloop.core.calls import CallContext
-from taoloop.core.errors import TaoError
+from taoloop.core.errors import MessageTooLarge, TaoError
 from taoloop.core.exact_json import ABSENT, JsonValue
 from taoloop.core.ids import new_id
 from taoloop.loop.patience import FIRST_PAUSE_SECONDS
@@ -35,11 +35,13 @@ class StepCall:
         step: The step.
         arguments: Its arguments.
         provenance: Where each of them came from.
+        may_be_made: Whether a host that fell silent may have made it already.
     """
 
     step: PlanStep
     arguments: JsonValue
     provenance: tuple[Provenance, ...]
+    may_be_made: bool = False
 
 
 class ToolCaller:
@@ -72,7 +74,7 @@ class ToolCaller:
     async def execute(self, call: StepCall) -> ActionResult:
         """Make the call; a tool that works on after its answer leaves it pending."""
         context = self.bounded(call.step, grace_seconds=LAST_WORD_SECONDS)
-        return await self._answered(self._request(call), context)
+        return await self._answered(self._request(call), context, may_be_made=call.may_be_made)
 
     async def job_of(self, call: StepCall, begun: ActionResult, context: CallContext) -> ActionResult:
         """Wait for the job that a call began, and return what came of it.
@@ -97,7 +99,7 @@ class ToolCaller:
             if left <= 0:
                 break
             again = replace(self._request(call), job_handle=result.job_handle, timeout_seconds=left)
-            result = await self._answered(again, context)
+            result = await self._answered(again, context, may_be_made=True)
             await self._services.clock.sleep(FIRST_PAUSE_SECONDS)
         return result
 
@@ -129,9 +131,15 @@ class ToolCaller:
         known = self._tools.by_name.get(tool)
         return known is not None and known.effect is Effect.READ
 
-    async def _answered(self, request: ExecuteRequest, context: CallContext) -> ActionResult:
+    async def _answered(self, request: ExecuteRequest, context: CallContext, *, may_be_made: bool) -> ActionResult:
         async def attempt() -> ActionResult:
-            return await self._services.action.execute(request, context)
+            nonlocal may_be_made
+            try:
+                return await self._services.action.execute(request, context)
+            except TaoError as error:
+                # What an earlier attempt has begun, a later one that is refused does not undo.
+                may_be_made = may_be_made or not _is_refused(error)
+                raise
 
         async def tell(_: TaoError, seconds: float) -> None:
             until = self._services.clock.now() + timedelta(seconds=seconds)
@@ -142,15 +150,22 @@ class ToolCaller:
         try:
             return await self._services.patience.with_service(attempt, context.deadline, tell)
         except TaoError as error:
-            return self._no_result(request, error)
+            return self._no_result(request, error, may_be_made=may_be_made)
 
-    def _no_result(self, request: ExecuteRequest, error: TaoError) -> ActionResult:
+    def _no_result(self, request: ExecuteRequest, error: TaoError, *, may_be_made: bool) -> ActionResult:
         """Return the envelope for a call of which the executor said nothing: a write may have happened."""
-        is_refused = error.code in ("INVALID_ARGUMENT", "FAILED_PRECONDITION", "RESOURCE_EXHAUSTED")
         fault = service_fault("action", error)
-        if not is_refused and not self.is_read(request.tool):
+        if may_be_made and not self.is_read(request.tool):
             fault = unknown_outcome(request.tool, error.message)
-        return nothing_came(self._writer.state.run_id, self._call.request_id, request.step_id, request.tool, fault)
+        run_id, thought_id = self._writer.state.run_id, self._call.request_id
+        result = nothing_came(run_id, thought_id, request.step_id, request.tool, fault)
+        return replace(result, job_handle=request.job_handle)
+
+
+def _is_refused(error: TaoError) -> bool:
+    """Tell whether the executor did not begin the call; a message that is too large may be the answer to it."""
+    codes = ("INVALID_ARGUMENT", "FAILED_PRECONDITION", "RESOURCE_EXHAUSTED")
+    return error.code in codes and not isinstance(error, MessageTooLarge)
 
 
 def is_a_job(result: ActionResult) -> bool:

@@ -4,13 +4,42 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Final
 
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.core.tasks import first_error
 from taoloop.loop.steps.step_record import StepRecord
+from taoloop.plan.check_context import CheckContext, plan_fault
 from taoloop.plan.flow.conditions import steering_sources
 from taoloop.plan.model import PlanStep, StepOutput, ThoughtPlan
+from taoloop.plan.rules import structure
 from taoloop.plan.rules.sources import sources_of
+from taoloop.plan.thinking import CompletedStep
+
+_RULES: Final = (
+    structure.has_steps,
+    structure.ids_are_well_formed,
+    structure.ids_are_unique,
+    structure.dependencies_are_known,
+    structure.dependencies_have_no_cycle,
+)
+"""What the order of steps, and their records, rest on; a planner that is not ours may not have checked it."""
+
+
+def faults_of_order(plan: ThoughtPlan, steps: Mapping[str, StepRecord]) -> tuple[Fault, ...]:
+    """Return why the steps of a plan cannot be brought into an order, or be told from the run's earlier ones.
+
+    Args:
+        plan: A plan that was just made.
+        steps: The steps of the run before it.
+    """
+    context = CheckContext(tools={}, completed=tuple(map(_known, steps.values())))
+    return tuple(fault for rule in _RULES for fault in rule(plan, context))
+
+
+def _known(record: StepRecord) -> CompletedStep:
+    failed = plan_fault(FaultCode.UPSTREAM_STEP_FAILED, "", "The step did not succeed.")
+    return CompletedStep(step_id=record.step_id, tool=record.tool, fault=None if record.has_succeeded else failed)
 
 
 async def run_steps(
@@ -27,7 +56,7 @@ async def run_steps(
     is, and so are the steps that depend on it. A step that ended before is not run again.
 
     Args:
-        plan: A plan without cycles.
+        plan: A plan that `faults_of_order` finds nothing wrong with.
         steps: What is known of the steps; `run` and `skip` keep it up to date.
         run: Runs one step; what came of it stands in `steps` afterwards.
         skip: Notes that a step does not run, and why.

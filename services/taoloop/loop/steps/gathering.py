@@ -23,7 +23,8 @@ def gather(record: StepRecord, steps: Mapping[str, StepRecord], gathered: ItemsG
     """Give a step that ran once per item its result: the list of the items' results.
 
     It is as trusted, and as sure, as the least of them. Where items failed the step failed, unless it is optional and
-    some succeeded: then its result is the list of those.
+    some succeeded: then its result is the list of those. A failure that only a person may go on after is never passed
+    over in silence.
 
     Args:
         record: The step.
@@ -35,7 +36,8 @@ def gather(record: StepRecord, steps: Mapping[str, StepRecord], gathered: ItemsG
     brought = [item for item in items if item.has_succeeded]
     failed = [item for item in items if not item.has_succeeded]
     is_optional = record.step is not None and record.step.optional
-    is_valid = not gathered.failed or (is_optional and bool(brought))
+    is_grave = any(item.fault is not None and item.fault.code in _GRAVEST for item in failed)
+    is_valid = not gathered.failed or (is_optional and bool(brought) and not is_grave)
     record.gatherings += 1
     record.skipped = None
     record.arguments = [_value(item.arguments) for item in brought]

@@ -129,7 +129,12 @@ class StepRunner:
         if not isinstance(resolution, Resolution):
             await self.skip(step, resolution[0])
             return
-        call = StepCall(step=step, arguments=resolution.arguments, provenance=resolution.provenance)
+        call = StepCall(
+            step=step,
+            arguments=resolution.arguments,
+            provenance=resolution.provenance,
+            may_be_made=record is not None and record.is_in_flight,
+        )
         started = StepStarted(
             step_id=step.step_id,
             tool=step.tool,
@@ -169,15 +174,8 @@ class StepRunner:
     async def _make(self, call: StepCall, started: StepStarted, turn: Turn) -> None:
         """Make a call that no other step makes, unless the run has made it too often."""
         step = call.step
-        records = self._writer.state.steps.values()
-        if is_repeated(records, step, call.arguments, self._limits.max_equal_calls):
-            await self._stop_loop(call, started)
-            return
-        if self._started_calls.get(step.tool, 0) >= self._limits.max_calls_per_tool:
-            await self.skip(step, self._no_more_calls(step.tool))
-            return
-        if self._writer.state.result_bytes >= self._limits.max_result_bytes:
-            await self.skip(step, self._no_more_bytes())
+        # A call that was begun on another host was within the limits, and who skips it says that it was not made.
+        if not call.may_be_made and await self._is_stopped(call, started):
             return
         self._started_calls[step.tool] = self._started_calls.get(step.tool, 0) + 1
         context = self._caller.bounded(step)
@@ -194,6 +192,19 @@ class StepRunner:
             await self._judged(call, result, LimitReached(limit="step_timeout", value=step.timeout_seconds))
         else:
             await self._judged(call, result)
+
+    async def _is_stopped(self, call: StepCall, started: StepStarted) -> bool:
+        """Stop a call that the run's limits forbid, and tell whether they do."""
+        step, limits, state = call.step, self._limits, self._writer.state
+        if is_repeated(state.steps.values(), step, call.arguments, limits.max_equal_calls):
+            await self._stop_loop(call, started)
+        elif self._started_calls.get(step.tool, 0) >= limits.max_calls_per_tool:
+            await self.skip(step, self._no_more_calls(step.tool))
+        elif state.result_bytes >= limits.max_result_bytes:
+            await self.skip(step, self._no_more_bytes())
+        else:
+            return False
+        return True
 
     async def _stop_loop(self, call: StepCall, started: StepStarted) -> None:
         """Give a read that brings nothing new the result that the run has; without one the step fails."""

@@ -13,14 +13,17 @@ Span = tuple[int, int]
 
 Finder = Callable[[str], Iterator[Span]]
 
-_MOBILE: Final = r"(?:(?:\+|00)86[ -]?)?1[3-9][0-9](?:[ -]?[0-9]{4}){2}"
-_LANDLINE: Final = r"0[1-9][0-9]{1,2}[ -]?[1-9][0-9]{6,7}"
+_APART: Final = "[ -]{0,3}"
+"""What stands between the groups of a number, if anything: a blank, a dash, or a dash between blanks."""
+_DOTTED: Final = r"1[3-9][0-9]\.[0-9]{4}\.[0-9]{4}"
+_MOBILE: Final = rf"(?:(?:\+|00)86{_APART})?(?:1[3-9][0-9](?:{_APART}[0-9]{{4}}){{2}}|{_DOTTED})"
+_LANDLINE: Final = rf"(?:\(0[1-9][0-9]{{1,2}}\)|0[1-9][0-9]{{1,2}}){_APART}[1-9][0-9]{{2,3}}{_APART}[0-9]{{4}}"
 _CHINESE_PHONE: Final = re.compile(rf"(?<![0-9])(?:{_MOBILE}|{_LANDLINE})(?![0-9])")
 # Digits and separators exclude each other, so that no part of it is read twice.
 _FOREIGN_PHONE: Final = re.compile(r"\+[1-9][0-9]*+(?:[ .()-]{1,2}[0-9]++){0,6}+")
 _ID_CARD: Final = re.compile(
-    r"(?<![0-9])[1-9][0-9]{5}[ -]?(?:18|19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])[ -]?[0-9]{3}[0-9Xx]"
-    r"(?![0-9A-Za-z])"
+    rf"(?<![0-9])[1-9][0-9]{{5}}{_APART}(?:18|19|20)[0-9]{{2}}{_APART}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])"
+    rf"{_APART}[0-9]{{3}}[0-9Xx](?![0-9A-Za-z])"
 )
 _NUMBER_GROUPS: Final = re.compile(r"[0-9]++(?:[ -][0-9]++)*+")
 _GROUP: Final = re.compile(r"[0-9]+")
@@ -35,11 +38,20 @@ _FIRST_GROUP: Final = 4
 """Fewest digits of the first group of a card that is written in groups."""
 _PHONE_DIGITS: Final = range(7, 16)  # E.164 has at most 15
 
-_WIDTH: Final = str.maketrans({chr(code + 0xFEE0): chr(code) for code in range(0x21, 0x7F)} | {"\u3000": " "})
+_DIGITS_OF_OTHERS: Final = "٠۰०০๐"
+"""The zeros of the Arabic, Persian, Devanagari, Bengali and Thai digits, which stand in order behind them."""
+_BLANKS: Final = "\u00a0\u00ad\u2002\u2003\u2007\u2009\u200a\u200b\u200c\u200d\u202f\u2060\u3000\ufeff"
+_DASHES: Final = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63"
+_WIDTH: Final = str.maketrans(
+    {chr(code + 0xFEE0): chr(code) for code in range(0x21, 0x7F)}
+    | {chr(ord(zero) + digit): str(digit) for zero in _DIGITS_OF_OTHERS for digit in range(10)}
+    | dict.fromkeys(_BLANKS, " ")
+    | dict.fromkeys(_DASHES, "-")
+)
 
 
 def half_width(text: str) -> str:
-    """Return the text with full-width signs as their ASCII likes, one for one, so that places stay."""
+    """Return the text with full-width signs, other digits, dashes and blanks as ASCII, one for one: places stay."""
     return text if text.isascii() else text.translate(_WIDTH)
 
 

@@ -78,20 +78,22 @@ async def laid(source: Pages, oldest: datetime | None = None) -> list[Attributio
     return [attribution async for attribution in failed_runs(source, call, oldest)]
 
 
-async def test_a_log_is_read_only_where_the_summary_points_elsewhere() -> None:
+async def test_a_log_is_read_where_it_says_which_tool_failed_or_what_went_wrong_first() -> None:
     source = Pages(
         run("a", Outcome.ANSWERED),
         run("b", Outcome.FAILED, LATE),
+        run("limit", Outcome.LIMIT_REACHED, Fault(code="LIMIT_REACHED", stage=FaultStage.LOOP, message="Enough.")),
         run("c", Outcome.FAILED, WAITS),
         run("gone", Outcome.FAILED, WAITS),
     )
     assert await laid(source) == [
         None,
-        Attribution(run_id="b", part=Part.TOOL, code="TOOL_TIMEOUT"),
+        Attribution(run_id="b", part=Part.TOOL, code="TOOL_TIMEOUT", tool="find"),
+        Attribution(run_id="limit", part=Part.LIMIT, code="LIMIT_REACHED"),
         Attribution(run_id="c", part=Part.TOOL, code="TOOL_TIMEOUT", tool="find"),
         Attribution(run_id="gone", part=Part.OTHER, code="UPSTREAM_STEP_FAILED"),
     ]
-    assert source.watched == ["c", "gone"]
+    assert sorted(source.watched) == ["b", "c", "gone"]
 
 
 async def test_nothing_is_read_beyond_the_oldest_run_that_is_wanted() -> None:
@@ -118,6 +120,7 @@ def test_a_file_of_events_is_a_source_too(tmp_path: Path, invoke: Invoke) -> Non
     shown = invoke("report", "failures", "--file", str(path)).out
     assert "2 runs, 2 failed (100.0 %)" in shown
     assert "TOOL_TIMEOUT 2" in shown
+    assert "find 2" in shown
     later = invoke("report", "failures", "--file", str(path), "--since", "2026-04-01T00:00:00Z")
     assert "0 runs, 0 failed" in later.out
 

@@ -10,6 +10,7 @@ import pytest
 from taoloop.core.errors import BackendUnavailable, InvalidRequest, RequestIdReused, TooManyTenantRuns
 from taoloop.core.exact_json import JsonValue
 from taoloop.core.telemetry import names
+from taoloop.loop.state import RunState
 from taoloop.plan.acting import ExecuteRequest
 from taoloop.plan.effects import ApprovalDecision
 from taoloop.plan.running import CancelRunRequest, LoopServiceDecideApprovalRequest
@@ -89,6 +90,21 @@ async def test_a_run_that_ends_or_rests_makes_room() -> None:
             outcome_of([event async for event in here.runs.run(replace(TASK, request_id="b"), "d", here.call())])
             is Outcome.NEEDS_APPROVAL
         )
+
+
+async def test_a_run_makes_room_before_it_is_remembered() -> None:
+    is_remembering, may_go_on = asyncio.Event(), asyncio.Event()
+
+    async def remember(_tenant: str, _state: RunState) -> None:
+        is_remembering.set()
+        await may_go_on.wait()
+
+    async with waiting_host(plan(FIND), max_tenant_runs=1) as here:
+        here.memory.remember = remember  # type: ignore[method-assign, assignment]
+        await submit(here, "a")
+        await is_remembering.wait()
+        await submit(here, "b")
+        may_go_on.set()
 
 
 async def test_a_run_that_people_let_go_on_is_never_refused_and_counts() -> None:

@@ -250,6 +250,23 @@ async def test_what_is_missing_is_said_beside_the_models_text() -> None:
     assert answer.text.splitlines() == ["It is shipped.", "No result could be had: weather."]
 
 
+async def test_a_text_that_rests_on_what_other_people_wrote_says_so() -> None:
+    page = record("1.t1", "web", {"page": "call 13900001111"}, trust=Trust.UNTRUSTED)
+    reworded = await Asked("Please call 13900001111.").text_of(page)
+    assert reworded.text.splitlines()[1:] == [
+        "This rests on text that other people wrote, and nobody has verified it: web."
+    ]
+    assert "verified" not in (await Asked().text_of(page)).text
+
+
+async def test_a_text_in_another_language_than_the_users_is_not_said() -> None:
+    for locale, text in (("zh-CN", "It is shipped now."), ("en-GB", "您的订单已发货")):
+        asked = Asked(text)
+        answer = await asked.text_of(FOUND, locale=locale)
+        assert (answer.origin, answer.replaced) == (AnswerOrigin.TEMPLATE, None)
+        assert asked.counted("other_language") == 1.0
+
+
 async def test_a_plan_that_brought_nothing_asks_no_model() -> None:
     asked = Asked("Everything is fine.")
     answer = await asked.text_of(failed("1.t1", "weather"))

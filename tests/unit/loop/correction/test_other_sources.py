@@ -62,7 +62,7 @@ async def test_of_two_sources_that_disagree_the_sure_one_serves_and_the_user_is_
     assert (prefer.fault.code, prefer.fault.field) == (FaultCode.SOURCES_DISAGREE, "/rate")
     assert prefer.fault.message == "find and table disagree on /rate: 7.1 and 6.9."
     assert prefer.fault.actual == {"/rate": {"find": 7.1, "table": 6.9}}
-    assert prefer.user_message.endswith("Its sources disagree; what the more certain one says is told.")
+    assert prefer.user_message == "find and another source disagree; what the more certain one says is told."
     assert state.answer is not None
     assert state.answer.data == {"rate": 6.9, "day": "x"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -38,6 +39,13 @@ KEY = RunKey(TENANT, RUN_ID)
 
 def kinds(events: tuple[RunEvent, ...]) -> list[str]:
     return [type(event.body).__name__ for event in events]
+
+
+def calls_without_an_end(events: Iterable[RunEvent]) -> set[str]:
+    """Return the steps that were begun and of whose call the log tells nothing more."""
+    bodies = [event.body for event in events]
+    ended = {body.result.step_id for body in bodies if isinstance(body, ActionReturned) and body.result is not None}
+    return {body.step_id for body in bodies if isinstance(body, StepStarted)} - ended
 
 
 async def test_a_run_of_a_silent_host_goes_on_where_its_log_ends() -> None:
@@ -186,6 +194,7 @@ async def test_a_run_that_no_host_brings_on_is_ended() -> None:
         assert kinds(events)[-2:] == ["LimitReached", "RunFinished"]
         assert isinstance(events[-2].body, LimitReached)
         assert (events[-2].body.limit, events[-2].body.value) == ("max_take_overs", 2.0)
+        assert not calls_without_an_end(events)
         assert not two.action.requests
         assert not world.table.held
 
@@ -345,6 +354,7 @@ async def test_a_fault_of_the_program_ends_the_run_and_no_other() -> None:
         assert events[-1].body.outcome is Outcome.FAILED
         assert events[-1].body.fault is not None
         assert events[-1].body.fault.message.startswith("Internal error; incident ")
+        assert not calls_without_an_end(events)
         one.action._answers["find"] = {"n": 1}
         hanging.may_answer.set()
         again = replace(TASK, request_id="q2")

@@ -77,9 +77,10 @@ async def decide(
     comment: str = "",
     text: str = "",
     data: Json = ABSENT,
+    request_id: str = "",
 ) -> DecideHandoverResponse:
     request = DecideHandoverRequest(
-        request_id="d1",
+        request_id=request_id,
         run_id=run_id,
         handover_id=handover_id,
         decision=decision,
@@ -246,6 +247,19 @@ async def test_the_first_decision_stands_and_a_repeat_gets_the_same_reply() -> N
 
     assert again == first
     assert late == first
+
+
+async def test_the_repeat_of_a_decision_that_names_no_handover_decides_about_no_later_one() -> None:
+    async with waiting_host(ESCALATION) as here:
+        run_id = await here.begin()
+        first = await decide(here, run_id, request_id="d1")
+        _ = await here.from_event(run_id, first.next_sequence)
+        again = await decide(here, run_id, request_id="d1")
+        summary = await here.summary(run_id)
+
+    assert again == first
+    assert summary.outcome is Outcome.NEEDS_HUMAN
+    assert len(summary.handovers_required) == 1
 
 
 async def test_decisions_at_the_same_time_end_the_run_once() -> None:

@@ -31,6 +31,13 @@ def found(kind: PersonalData, text: str) -> list[str]:
         "+49 (30) 901820",
         "+1 415 555 2671",
         "１３８００１３８０００",
+        "138.0013.8000",
+        "138–0013–8000",
+        "138 - 0013 - 8000",
+        "138\u00a00013\u00a08000",
+        "١٣٨٠٠١٣٨٠٠٠",
+        "(010) 6234 5678",
+        "0755 8888 6666",
     ],
 )
 def test_phone_is_found_inside_a_sentence(number: str) -> None:
@@ -38,13 +45,24 @@ def test_phone_is_found_inside_a_sentence(number: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["order 202405201380013800001", "12345678901", "+1", "2024-05-20", "10013800", "+5 items", "1380013800"]
+    "text",
+    [
+        "order 202405201380013800001",
+        "12345678901",
+        "+1",
+        "2024-05-20",
+        "10013800",
+        "+5 items",
+        "1380013800",
+        "113.98765432",
+        "150 2024-05-06",
+    ],
 )
 def test_other_numbers_are_no_phones(text: str) -> None:
     assert found(PersonalData.PHONE, text) == []
 
 
-@pytest.mark.parametrize("number", [ID_CARD, ID_CARD.lower(), "110105 19491231 002X", "440524188001010014"])
+@pytest.mark.parametrize("number", [ID_CARD, ID_CARD.lower(), "110105 1949 1231 002X", "440524188001010014"])
 def test_identity_number_is_found_by_its_check_digit(number: str) -> None:
     assert found(PersonalData.ID_CARD, f"身份证{number}。") == [number]
 

@@ -67,7 +67,7 @@ def sandbox(  # noqa: PLR0913 - the options of a command are its parameters
     from taoloop.tools.signature import Effect
 
     if max_effect not in MAX_EFFECTS:
-        raise typer.BadParameter(f"one of {', '.join(MAX_EFFECTS)}", param_hint="--max-effect")
+        raise typer.BadParameter(f"{max_effect!r} is not one of {', '.join(MAX_EFFECTS)}", param_hint="--max-effect")
     task = task_of(
         TaskOptions(
             text=query,

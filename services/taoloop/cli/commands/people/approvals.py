@@ -53,7 +53,7 @@ def list_approvals(  # noqa: PLR0913 - the options of a command are its paramete
     from taoloop.wire.event_loop import run as run_loop
 
     if state not in {*STATES, "all"}:
-        raise typer.BadParameter(f"one of {', '.join(STATES)} or all", param_hint="--state")
+        raise typer.BadParameter(f"{state!r} is not one of {', '.join(STATES)} or all", param_hint="--state")
     wanted = None if state == "all" else ApprovalState(state)
     call = CallOptions(address=address, tenant=tenant, deadline_seconds=deadline)
     _show(run_loop(_listed(run, wanted, limit, call)), as_json=as_json)

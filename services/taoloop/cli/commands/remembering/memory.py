@@ -53,7 +53,7 @@ def put(  # noqa: PLR0913 - the options of a command are its parameters
     from taoloop.cli.terminal import output, print_json
 
     if kind not in KINDS:
-        raise typer.BadParameter(f"one of {', '.join(KINDS)}", param_hint="--kind")
+        raise typer.BadParameter(f"{kind!r} is not one of {', '.join(KINDS)}", param_hint="--kind")
     if not text.strip() or len(text) > _MAX_TEXT_CHARACTERS:
         raise typer.BadParameter(f"1 to {_MAX_TEXT_CHARACTERS} characters", param_hint="TEXT")
     if kind == "preference" and not user:

@@ -36,7 +36,7 @@ def mock(
     from taoloop.wire.event_loop import run as run_loop
 
     if profile not in PROFILES:
-        raise typer.BadParameter(f"one of {', '.join(PROFILES)}", param_hint="--profile")
+        raise typer.BadParameter(f"{profile!r} is not one of {', '.join(PROFILES)}", param_hint="--profile")
     host, _, port = listen.rpartition(":")
     if not host or not port.isdecimal() or int(port) > 65_535:
         raise typer.BadParameter("must be host:port", param_hint="--listen")

@@ -67,5 +67,5 @@ ANSWERS_REPLACED: Final = counter(
     "taoloop_answers_replaced_total",
     "{answer}",
     ("reason",),
-    "Texts of models that were not used, by why: ungrounded, unchecked, insufficient_deadline, or the model's failure.",
+    "Texts of models that were not used, by why: ungrounded, unchecked, other_language, or what came of the model.",
 )

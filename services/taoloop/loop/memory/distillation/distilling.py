@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from taoloop.core.exact_json import ABSENT, Json, JsonEncodeError, JsonValue, digest, dumps
-from taoloop.loop.memory.distillation.redacting import MemoryRedactor
+from taoloop.loop.memory.distillation.redacting import MemoryRedactor, one_line
 from taoloop.loop.memory.distillation.small_talk import has_action_intent
 from taoloop.loop.memory.model import EntryKind, KnowledgeEntry, RememberedTurn, SessionMemory
 from taoloop.loop.state import RunState
@@ -58,6 +58,7 @@ class Distiller:
             state=before.state if state.task.tainted_context else self._within(_object(state.task.state)),
             snapshot=self._within(self._snapshot(before, state)),
             last_error=None if answered else last_error(state),
+            has_tainted_answers=before.has_tainted_answers or (state.is_tainted and state.answer is not None),
             version=before.version + 1,
         )
 
@@ -73,7 +74,7 @@ class Distiller:
             return
         preferences = self._redactor.state(_object(_object(state.task.state).get(PREFERENCES, None)))
         for name, value in list(preferences.items())[:MAX_PREFERENCES]:
-            told = f"{_one_line(name)}: {_plain(value)}"[:MAX_PREFERENCE_CHARACTERS]
+            told = f"{one_line(name)}: {_plain(value)}"[:MAX_PREFERENCE_CHARACTERS]
             yield KnowledgeEntry(kind=EntryKind.PREFERENCE, name=name, text=told, user_id=user)
 
     def unknown(self, session: SessionMemory, state: RunState) -> tuple[RememberedTurn, ...]:
@@ -106,7 +107,7 @@ class Distiller:
 
     def _text(self, text: str) -> str:
         # Redacted first: half of a number is found by no pattern any more.
-        return _one_line(self._redactor.beginning(text))[:MAX_TURN_CHARACTERS]
+        return self._redactor.beginning(text)[:MAX_TURN_CHARACTERS]
 
     def _snapshot(self, before: SessionMemory, state: RunState) -> Mapping[str, JsonValue]:
         """Return what the run's last plan held to be true; nothing of a plan that other people's text may have made."""
@@ -132,11 +133,6 @@ def last_error(state: RunState) -> ErrorTrace | None:
         if fault is not None and not fault.cause_step_id:
             return ErrorTrace(code=fault.code, tool=record.tool, arguments_sha256=_hash(record))
     return None
-
-
-def has_tainted_answers(session: SessionMemory) -> bool:
-    """Tell whether a session remembers answers that came from other people's text: a caller may send them along."""
-    return any(turn.role is Role.ASSISTANT and turn.text == _NOT_KEPT for turn in session.turns)
 
 
 def _is_kept(turn: Turn, task: Task) -> bool:
@@ -173,8 +169,4 @@ def _object(value: Json) -> Mapping[str, JsonValue]:
 
 
 def _plain(value: JsonValue) -> str:
-    return _one_line(value) if isinstance(value, str) else dumps(value)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.replace("\0", " ").split())
+    return one_line(value) if isinstance(value, str) else dumps(value)

@@ -9,7 +9,7 @@ from typing import Final
 from taoloop.core.exact_json import JsonValue
 from taoloop.core.redaction import is_secret_name, redact_text
 from taoloop.tools.contract import PersonalData
-from taoloop.tools.personal_data.finding import FINDERS, Finder
+from taoloop.tools.personal_data.finding import FINDERS, Finder, half_width
 from taoloop.tools.personal_data.masking import masked
 from taoloop.tools.personal_data.own_patterns import OwnPattern
 
@@ -40,8 +40,12 @@ class MemoryRedactor:
         return f"<MemoryRedactor {' '.join(placeholder for placeholder, _ in self._masks)}>"
 
     def text(self, text: str) -> str:
-        """Return the text with `<KIND>` in the place of personal data and `***` in that of credentials."""
-        shown = redact_text(text)
+        """Return the text in one line, `<KIND>` in the place of personal data and `***` in that of credentials.
+
+        In one line first: a number that is broken by a line or a tab is found by no pattern before, and read by
+        everybody afterwards.
+        """
+        shown = one_line(redact_text(text))
         for placeholder, finder in self._masks:
             shown = masked(shown, placeholder, finder)
         return shown
@@ -60,7 +64,7 @@ class MemoryRedactor:
 
     def _kept(self, value: JsonValue) -> JsonValue | object:
         if isinstance(value, str):
-            return value if self.text(value) == value else _GONE
+            return value if self._is_harmless(value) else _GONE
         if isinstance(value, dict):
             return {
                 name: kept
@@ -70,28 +74,33 @@ class MemoryRedactor:
         if isinstance(value, list):
             return [kept for item in value if (kept := self._kept(item)) is not _GONE]
         if isinstance(value, int | Decimal) and not isinstance(value, bool):
-            text = str(value)
-            return value if self.text(text) == text else _GONE
+            return value if self._is_harmless(str(value)) else _GONE
         return value
 
     def _is_telling(self, name: str, member: JsonValue) -> bool:
         """Tell whether a member goes for its name: the name itself is personal, or says that the value is secret."""
-        if self.text(name) != name:
+        if not self._is_harmless(name):
             return True
-        return is_secret_name(name) and isinstance(member, str | int | Decimal) and not isinstance(member, bool)
+        return is_secret_name(name) and isinstance(member, str | int | Decimal | list) and not isinstance(member, bool)
+
+    def _is_harmless(self, text: str) -> bool:
+        return self.text(text) == one_line(text)
+
+
+def one_line(text: str) -> str:
+    """Return a text with one blank in the place of all that separates its words."""
+    return " ".join(text.replace("\0", " ").split())
 
 
 def _whole_words(text: str, end: int) -> int:
     """Return the last place before `end` at which no key, and no number written in groups, is cut in two."""
+    read = half_width(text[:end])
     place = end
-    while place > 0 and (_is_of_a_key(text[place - 1]) or (text[place - 1] in " -" and _ends_a_group(text, place - 1))):
+    while place > 0 and ("!" <= read[place - 1] <= "~" or _follows_a_group(read, place - 1)):
         place -= 1
     return place
 
 
-def _is_of_a_key(character: str) -> bool:
-    return "!" <= character <= "~" or "！" <= character <= "～"
-
-
-def _ends_a_group(text: str, place: int) -> bool:
-    return place > 0 and text[place - 1].isdecimal()
+def _follows_a_group(text: str, place: int) -> bool:
+    """Tell whether the blank at a place may stand between two groups of a number."""
+    return text[place].isspace() and text[max(0, place - 3) : place].rstrip(" -\t\r\n\f\v")[-1:].isdecimal()

@@ -32,6 +32,18 @@ def test_texts_are_masked(text: str, shown: str) -> None:
     assert REDACTOR.text(text) == shown
 
 
+@pytest.mark.parametrize("between", ["\n", "\t", "\r\n", "  ", "\0", "\u00a0", "–", " - ", "\u200b"])
+def test_a_number_in_groups_is_found_whatever_is_between_them(between: str) -> None:
+    number, card = between.join(("138", "1234", "5678")), between.join(("110105", "1949", "1231", "002X"))
+    assert REDACTOR.text(f"call {number} or {card}") == "call <PHONE> or <ID_CARD>"
+    assert REDACTOR.state({"free": number, "list": [card], number: 1, "lines": "a\nb"}) == {"list": [], "lines": "a\nb"}
+    assert number[:7] not in REDACTOR.beginning("字" * (MOST_READ - len(number) + 2) + number)
+
+
+def test_a_list_under_the_name_of_a_secret_goes_like_its_members() -> None:
+    assert REDACTOR.state({"password": ["hunter2"], "session": {"step": 1}}) == {"session": {"step": 1}}
+
+
 def test_what_is_not_chosen_stays() -> None:
     assert MemoryRedactor((PersonalData.PHONE,)).text("11010519491231002X") == "11010519491231002X"
 
@@ -83,4 +95,4 @@ def test_the_cut_of_a_long_text_leaves_no_half_of_a_secret(secret: str, offset: 
 
 
 def test_a_key_that_is_longer_than_what_is_read_is_dropped_whole() -> None:
-    assert REDACTOR.beginning("key eyJ" + "a" * 20_000 + ".b") == "key "
+    assert REDACTOR.beginning("key eyJ" + "a" * 20_000 + ".b") == "key"
