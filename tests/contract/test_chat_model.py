@@ -182,7 +182,7 @@ async def test_a_stream_that_ends_early_and_politely_gives_no_reply() -> None:
 
 async def test_a_stream_that_hangs_once_it_has_begun_is_given_up_long_before_its_time() -> None:
     pieces = (*events("one two")[:2], b": the rest never comes\n\n")
-    async with model_of(ScriptedReply(pieces=pieces, pause_seconds=3.0), silence_seconds=0.05) as (model, server):
+    async with model_of(ScriptedReply(pieces=pieces, pause_seconds=1.0), silence_seconds=0.05) as (model, server):
         assert (await failure(model)).kind is ModelFailureKind.TIMEOUT
         await eventually(lambda: server.in_progress == 0)
 

@@ -356,6 +356,18 @@ async def test_forgetting_a_user_takes_the_knowledge_too(warm: WarmMemory) -> No
     assert [entry.name for entry in await warm.known(ANNA, 10, soon())] == ["limit"]
 
 
+@warm_only
+async def test_forgetting_a_session_takes_what_is_known_of_its_runs_and_nothing_else(warm: WarmMemory) -> None:
+    run = replace(knowledge("r1", user_id="anna"), kind=EntryKind.RUN)
+    await warm.keep(ANNA, [run, knowledge("mine", user_id="anna")], soon())
+    await warm.keep(replace(ANNA, session_id="s2"), [replace(run, name="r2")], soon())
+    await warm.keep(replace(ANNA, user_id="ann"), [replace(run, user_id="ann")], soon())
+
+    assert await warm.forget(ANNA, soon()) == Forgotten(entries=1)
+    assert {entry.name for entry in await warm.known(ANNA, 10, soon())} == {"r2", "mine"}
+    assert len(await warm.known(replace(ANNA, user_id="ann"), 10, soon())) == 1
+
+
 async def test_more_than_one_round_may_sweep_goes_in_several(tmp_path: Path) -> None:
     clock = FakeClock()
     async with sql_warm_memory(f"sqlite+aiosqlite:///{tmp_path}/m.sqlite", clock, 300.0) as memory:

@@ -47,6 +47,7 @@ from taoloop.plan.thinking import Answer
 from taoloop.testing.run_log import InMemoryRunLog
 from taoloop.testing.valkey import EmbeddedValkey
 from taoloop.wire.redis.redis_link import redis_link
+from taoloop.wire.redis.script_batch import script_batch
 
 NOW = datetime(2026, 3, 10, 8, 0, 0, 123000, tzinfo=UTC)
 
@@ -89,6 +90,17 @@ async def log(request: pytest.FixtureRequest, valkey: EmbeddedValkey) -> AsyncIt
         yield opened
 
 
+@asynccontextmanager
+async def beside(log: RunLog) -> AsyncIterator[RunLog]:
+    """Open the same log as another process does."""
+    if isinstance(log, InMemoryRunLog):
+        yield log.beside()
+        return
+    assert isinstance(log, RedisRunLog)
+    async with script_batch(log._link) as scripts:
+        yield RedisRunLog(log._link, scripts, form(), RunKeys("test"), log._retention, SystemClock())
+
+
 def event(run_id: str, sequence: int, value: float = 0.0, epoch: int = 1) -> RunEvent:
     body = LimitReached(limit="max_tokens", value=value)
     return RunEvent(run_id=run_id, sequence=sequence, time=NOW, host_epoch=epoch, body=body)
@@ -123,6 +135,17 @@ async def test_the_same_event_twice_is_written_once(log: RunLog, tenant: str, ru
     await log.append(tenant, [event(run_id, 1)], soon())
 
     assert len(await log.read(tenant, run_id, 1, soon())) == 1
+
+
+async def test_the_same_event_of_another_writer_is_no_repeat(log: RunLog, tenant: str, run_id: str) -> None:
+    async with beside(log) as other:
+        await log.append(tenant, [event(run_id, 1)], soon())
+
+        with pytest.raises(RunConflict):
+            await other.append(tenant, [event(run_id, 1)], soon())
+        await other.append(tenant, [event(run_id, 2)], soon())
+        with pytest.raises(RunConflict):
+            await log.append(tenant, [event(run_id, 2)], soon())
 
 
 async def test_another_event_under_a_taken_number_is_a_conflict(log: RunLog, tenant: str, run_id: str) -> None:

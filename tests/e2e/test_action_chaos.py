@@ -8,7 +8,7 @@ import pytest
 
 from tests.chaos.action import Plan, chaos
 
-SHORT = Plan(count=150, store="sqlite", parallel=16, seed=7, placing_seconds=8.0, pauses=(0.3, 1.5))
+SHORT = Plan(count=100, store="sqlite", parallel=16, seed=7, placing_seconds=5.0, pauses=(0.3, 1.0))
 
 
 @pytest.mark.timeout(150)

@@ -7,11 +7,12 @@ import json
 import os
 import pty
 import signal
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
+import pytest_asyncio
 
 from taoloop.testing.mock_tools import FaultProfile
 from taoloop.testing.stack import StackOptions, dev_stack
@@ -19,12 +20,33 @@ from tests.e2e.processes import CATALOGUE, PROGRAM, Running, environment, json_l
 from tests.e2e.waiting import eventually, is_serving
 
 
+def begun(data: Path) -> Running:
+    """Start a `taoloop dev` on free ports."""
+    return Running.start("dev", str(CATALOGUE), "--data", str(data), "--ports", "0", "--json")
+
+
 @pytest.fixture
 def dev(tmp_path: Path) -> Iterator[Running]:
-    """A `taoloop dev` on free ports."""
-    running = Running.start("dev", str(CATALOGUE), "--data", str(tmp_path / "data"), "--ports", "0", "--json")
+    """A `taoloop dev` that a test may stop."""
+    running = begun(tmp_path / "data")
     yield running
     running.stop()
+
+
+@pytest.fixture(scope="module")
+def shared_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data directory of the one that no test stops."""
+    return tmp_path_factory.mktemp("dev") / "data"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def served(shared_data: Path) -> AsyncIterator[dict[str, str]]:
+    """The addresses of a `taoloop dev` that no test stops, so that all share it."""
+    running = begun(shared_data)
+    try:
+        yield await started(running)
+    finally:
+        running.stop()
 
 
 async def started(running: Running) -> dict[str, str]:
@@ -74,7 +96,7 @@ async def test_runs_survive_a_restart_with_the_same_data_directory(dev: Running,
     assert done.returncode == 4, done.stdout + done.stderr
     run_id = json.loads(done.stdout.splitlines()[0])["run_id"]
     assert dev.stop(signal.SIGINT) == 0
-    again = Running.start("dev", str(CATALOGUE), "--data", str(tmp_path / "data"), "--ports", "0", "--json")
+    again = begun(tmp_path / "data")
     try:
         addresses = await started(again)
         watched = taoloop("watch", run_id, "--address", addresses["loop"], "--json")
@@ -83,18 +105,17 @@ async def test_runs_survive_a_restart_with_the_same_data_directory(dev: Running,
         again.stop()
 
 
-async def test_two_on_one_data_directory_are_refused(dev: Running, tmp_path: Path) -> None:
-    await started(dev)
-    done = taoloop("dev", str(CATALOGUE), "--data", str(tmp_path / "data"), "--ports", "0")
+@pytest.mark.usefixtures("served")
+def test_two_on_one_data_directory_are_refused(shared_data: Path) -> None:
+    done = taoloop("dev", str(CATALOGUE), "--data", str(shared_data), "--ports", "0")
     assert done.returncode == 1
     assert "Another process uses the data directory" in done.stderr
 
 
-async def test_run_on_a_terminal_asks_for_what_is_missing_and_goes_on(dev: Running) -> None:
-    addresses = await started(dev)
+async def test_run_on_a_terminal_asks_for_what_is_missing_and_goes_on(served: dict[str, str]) -> None:
     primary, secondary = pty.openpty()
     process = await asyncio.create_subprocess_exec(
-        *(PROGRAM, "run", "How many keyboards are in stock in the warehouse?", "--address", addresses["loop"]),
+        *(PROGRAM, "run", "How many keyboards are in stock in the warehouse?", "--address", served["loop"]),
         stdin=secondary,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
@@ -131,35 +152,30 @@ async def test_ctrl_c_during_a_run_is_130_and_cancels_it() -> None:
         await eventually(is_cancelled, "the end of the run")
 
 
-async def test_effects_are_listed_and_an_unknown_one_is_told(dev: Running) -> None:
-    addresses = await started(dev)
-    nothing = taoloop("effects", "list", "--address", addresses["action"], "--json")
+def test_effects_are_listed_and_an_unknown_one_is_told(served: dict[str, str]) -> None:
+    nothing = taoloop("effects", "list", "--address", served["action"], "--json")
     assert (nothing.returncode, nothing.stdout) == (0, "")
-    missing = taoloop("effects", "show", "0" * 32, "--address", addresses["action"])
+    missing = taoloop("effects", "show", "0" * 32, "--address", served["action"])
     assert missing.returncode == 1
     assert "There is no effect" in missing.stderr
-    unknown = taoloop("effects", "resolve", "0" * 32, "--took-place", "--by", "anna", "--address", addresses["action"])
+    unknown = taoloop("effects", "resolve", "0" * 32, "--took-place", "--by", "anna", "--address", served["action"])
     assert unknown.returncode == 1
     assert "UNKNOWN_EFFECT" in unknown.stderr
 
 
-async def test_cancelling_a_run_that_waits_ends_it(dev: Running) -> None:
-    addresses = await started(dev)
-    asked = taoloop(
-        "run", "How many keyboards are in stock in the warehouse?", "--address", addresses["loop"], "--json"
-    )
+def test_cancelling_a_run_that_waits_ends_it(served: dict[str, str]) -> None:
+    asked = taoloop("run", "How many keyboards are in stock in the warehouse?", "--address", served["loop"], "--json")
     assert asked.returncode == 3, asked.stdout + asked.stderr
     run_id = json_lines(asked.stdout)[0]["run_id"]
-    done = taoloop("cancel", run_id, "--reason", "no longer wanted", "--address", addresses["loop"], "--json")
+    done = taoloop("cancel", run_id, "--reason", "no longer wanted", "--address", served["loop"], "--json")
     assert json_lines(done.stdout) == [{"run_id": run_id, "outcome": "cancelled"}]
-    late = taoloop("input", run_id, "--value", "sku=KB-2041", "--address", addresses["loop"])
+    late = taoloop("input", run_id, "--value", "sku=KB-2041", "--address", served["loop"])
     assert late.returncode == 1
     assert "NOT_WAITING" in late.stderr
 
 
-async def test_health_tells_by_its_exit_code(dev: Running) -> None:
-    addresses = await started(dev)
-    assert taoloop("health", addresses["loop"], "--service", "taoloop.api.v1.LoopService").stdout == "SERVING\n"
-    unknown = taoloop("health", addresses["loop"], "--service", "taoloop.api.v1.NoService")
+def test_health_tells_by_its_exit_code(served: dict[str, str]) -> None:
+    assert taoloop("health", served["loop"], "--service", "taoloop.api.v1.LoopService").stdout == "SERVING\n"
+    unknown = taoloop("health", served["loop"], "--service", "taoloop.api.v1.NoService")
     assert unknown.returncode == 1
     assert "has no service" in unknown.stderr

@@ -8,9 +8,10 @@ import pytest
 
 from tests.chaos.loop.run import LoopPlan, chaos
 
-SHORT = LoopPlan(count=40, store="sqlite", parallel=8, seconds=6.0, seed=5, pauses=(0.3, 1.0), replicas=1)
+SHORT = LoopPlan(count=40, store="postgresql", parallel=8, seconds=8.0, seed=5, pauses=(0.3, 1.0), replicas=1)
 
 
+@pytest.mark.real
 @pytest.mark.timeout(300)
 async def test_every_run_ends_once_and_no_write_is_doubled_while_everything_is_killed(tmp_path: Path) -> None:
     audit = await chaos(SHORT, tmp_path)

@@ -13,6 +13,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+import pytest_asyncio
 
 from taoloop.core.telemetry import names
 from taoloop.testing.ports import free_ports
@@ -23,7 +24,7 @@ CHECKOUT = Path(__file__).parents[2]
 MIX = CHECKOUT / "loadtest" / "mix.yaml"
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def stack() -> AsyncIterator[DevStack]:
     async with dev_stack(StackOptions(catalogue=CHECKOUT / "examples" / "customer-service")) as running:
         yield running
@@ -49,6 +50,7 @@ def read_report(path: Path) -> dict[str, Any]:
     return report
 
 
+@pytest.mark.asyncio(loop_scope="module")
 async def test_mix_is_sent_at_the_rate_and_every_arrival_is_accounted_for(stack: DevStack, tmp_path: Path) -> None:
     out = tmp_path / "report.json"
     options = ["--rate", "10", "--warm-up", "0.5", "--duration", "2", "--seed", "4", "--json", str(out)]
@@ -65,6 +67,7 @@ async def test_mix_is_sent_at_the_rate_and_every_arrival_is_accounted_for(stack:
     assert 0 < report["latency_seconds"]["p50"] <= report["latency_seconds"]["max"]
 
 
+@pytest.mark.asyncio(loop_scope="module")
 async def test_broken_limit_is_named_and_ends_in_status_1(stack: DevStack, tmp_path: Path) -> None:
     out = tmp_path / "report.json"
     options = ["--rate", "10", "--duration", "0.5", "--max-p99", "0.001", "--json", str(out)]
@@ -75,13 +78,16 @@ async def test_broken_limit_is_named_and_ends_in_status_1(stack: DevStack, tmp_p
     assert len(read_report(out)["broken_thresholds"]) == 1
 
 
+@pytest.mark.asyncio(loop_scope="module")
 async def test_ctrl_c_prints_what_there_is_and_leaves_no_run_behind(stack: DevStack, tmp_path: Path) -> None:
     out = tmp_path / "report.json"
+    assert stack.mock is not None
+    before = stack.mock.calls.total()
     process = await started(stack.loop_address, "--rate", "50", "--duration", "60", "--json", str(out))
 
     async def is_sending() -> bool:
         assert stack.mock is not None
-        return stack.mock.calls.total() >= 5
+        return stack.mock.calls.total() >= before + 5
 
     await eventually(is_sending, "calls of the tools")
     process.send_signal(signal.SIGINT)

@@ -12,6 +12,7 @@ from taoloop.action.settings import LedgerOnlySettings
 from taoloop.cli.deployables import DeployableName, settings_classes
 from taoloop.cli.main import app
 from taoloop.core.settings import describe
+from taoloop.loop.settings import LoopSettings
 from taoloop.plan.task import Priority
 from taoloop.thought.queue.queue_keys import GROUP, QueueKeys
 from taoloop.wire.health import LIVENESS
@@ -47,6 +48,7 @@ VARIANTS: dict[str, tuple[str, ...]] = {
     "slow drain": ("shutdown.graceSeconds=600", "shutdown.preStopSeconds=30"),
     "no preStop": ("shutdown.preStopSeconds=0",),
     "forgetting": ("ledger.forgetting.enabled=true",),
+    "both timers": ("ledger.forgetting.enabled=true", "redis.sweeping.enabled=true"),
     "model in the pod": ("model.serve=sidecar",),
     "model of all": ("model.serve=service",),
 }
@@ -278,6 +280,28 @@ def test_forgetting_reads_the_ledger_of_the_action_service_and_nothing_else() ->
     assert [volume["name"] for volume in spec["volumes"]] == ["tmp"]
 
 
+@pytest.mark.parametrize(("settings", "host"), [((), "thought"), (("loop.separate=true",), "loop")])
+def test_sweeping_runs_in_the_image_and_by_the_settings_of_who_hosts_the_loop(
+    settings: tuple[str, ...], host: str
+) -> None:
+    kept = (f"{host}.env.TAOLOOP_RUN_RETENTION_SECONDS=1200", "redis.secret.name=logs", "redis.keyPrefix=shop")
+    wanted = (*settings, *kept, "redis.sweeping.enabled=true", "redis.sweeping.schedule=@weekly")
+    (timer,) = of_kind("CronJob", manifests(*wanted)).values()
+    assert timer["spec"]["schedule"] == "@weekly"
+    it = container(timer["spec"]["jobTemplate"])
+    assert it["image"] == container(deployments(settings)[host])["image"]
+    assert it["args"] == ["gc", "--runs", "--json"]
+    given = {entry["name"]: entry.get("value") or entry["valueFrom"] for entry in it["env"]}
+    assert given == {
+        "TAOLOOP_REDIS__KEY_PREFIX": "shop",
+        "TAOLOOP_REDIS__URL": {"secretKeyRef": {"name": "logs", "key": "url"}},
+        "TAOLOOP_RUN_RETENTION_SECONDS": "1200",
+    }
+    assert {row.env for row in describe(LoopSettings)} >= set(given)
+    known = CliRunner().invoke(app, [*it["args"], "--help"])
+    assert known.exit_code == 0, known.output
+
+
 def test_forgetting_never_runs_twice_at_once_and_comes_to_an_end() -> None:
     timer = forgetting("ledger.forgetting.maxSeconds=600")["spec"]
     job = timer["jobTemplate"]["spec"]
@@ -287,8 +311,10 @@ def test_forgetting_never_runs_twice_at_once_and_comes_to_an_end() -> None:
 
 
 def test_name_of_the_timer_fits_kubernetes_however_long_the_release_is_called() -> None:
-    timer = forgetting(f"fullnameOverride={'a' * 48}")
-    assert len(timer["metadata"]["name"]) <= 52  # it adds eleven characters for its jobs
+    timers = of_kind("CronJob", manifests(*VARIANTS["both timers"], f"fullnameOverride={'a' * 48}"))
+    assert len(timers) == 2
+    for timer in timers.values():
+        assert len(timer["metadata"]["name"]) <= 52  # it adds eleven characters for its jobs
 
 
 def test_bundle_becomes_the_mounted_config_map_and_its_change_starts_new_pods() -> None:
@@ -319,6 +345,7 @@ def test_network_policy_opens_the_loop_alone_to_others() -> None:
         ("catalogue.configMap=", "catalogue.bundle"),
         ("ledger.forgetting.olderThan=12h", "/ledger/forgetting/olderThan"),
         ("ledger.forgetting.schedule=often", "/ledger/forgetting/schedule"),
+        ("redis.sweeping.schedule=often", "/redis/sweeping/schedule"),
     ],
 )
 def test_wrong_value_is_refused_with_its_place(setting: str, complaint: str) -> None:

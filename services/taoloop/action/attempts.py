@@ -206,6 +206,8 @@ class AttemptLoop:
         else:
             name, received = str(got.code), got.received
             guards.attempted(name)
+        if received is not None and received.has_masked:
+            guards.masked()
         attempt = Attempt(
             start=series.start,
             duration_seconds=seconds,

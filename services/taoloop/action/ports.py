@@ -76,6 +76,8 @@ class Reply:
     """One sentence, redacted, when the tool said in its own way that it failed; empty when only the status says so."""
     is_aftermath: bool = False
     """Whether it came behind a redirect with which the tool may have carried the request out: no refusal of that."""
+    has_masked: bool = False
+    """Whether the tool had sent a credential of ours back, which is taken out."""
 
 
 class TransportFault(Exception):

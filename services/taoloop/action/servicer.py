@@ -25,6 +25,8 @@ from taoloop.plan.acting import (
     SwitchToolResponse,
 )
 from taoloop.plan.effects import (
+    MAX_COMMENT_CHARACTERS,
+    MAX_NAME_CHARACTERS,
     ApprovalDecision,
     DecideApprovalRequest,
     DecideApprovalResponse,
@@ -110,6 +112,7 @@ class ActionServicer(action_pb2_grpc.ActionServiceServicer):
         if wanted.decision is ApprovalDecision.EXPIRED:
             violation = FieldViolation("decision", "must be APPROVED, REJECTED or CANCELLED")
             raise InvalidRequest("Nobody can decide that an approval has lapsed.", violations=(violation,))
+        _require_short(wanted.request_id, wanted.comment, decided_by=wanted.decided_by)
         decision = Decision(
             approval_id=wanted.approval_id,
             decision=wanted.decision,
@@ -118,7 +121,11 @@ class ActionServicer(action_pb2_grpc.ActionServiceServicer):
             request_id=wanted.request_id,
         )
         approval = await self._ledger.approvals.decide(incoming_call(context).tenant, decision)
-        reply = DecideApprovalResponse(approval_id=approval.approval_id, decision=DECISION_OF[approval.state])
+        reply = DecideApprovalResponse(
+            approval_id=approval.approval_id,
+            decision=DECISION_OF[approval.state],
+            decided_by=approval.decided_by,
+        )
         return encode(reply, action_pb2.DecideApprovalResponse)
 
     async def ListApprovals(
@@ -163,6 +170,7 @@ class ActionServicer(action_pb2_grpc.ActionServiceServicer):
         """Settle an unknown effect by the word of a person."""
         wanted = decode(ResolveEffectRequest, request)
         _require(effect_id=wanted.effect_id, resolved_by=wanted.resolved_by)
+        _require_short(wanted.request_id, wanted.comment, resolved_by=wanted.resolved_by)
         resolution = Resolution(
             effect_id=wanted.effect_id,
             took_place=wanted.took_place,
@@ -194,3 +202,17 @@ def _require(**fields: str) -> None:
     if missing:
         names = ", ".join(violation.field for violation in missing)
         raise InvalidRequest(f"Required fields are empty: {names}.", violations=missing)
+
+
+def _require_short(request_id: str, comment: str, **who: str) -> None:
+    """Check that what was said with a decision may stand in logs, faults and the ledger."""
+    given = [("request_id", request_id, MAX_NAME_CHARACTERS), ("comment", comment, MAX_COMMENT_CHARACTERS)]
+    given += [(name, value, MAX_NAME_CHARACTERS) for name, value in who.items()]
+    violations = tuple(
+        FieldViolation(field, f"must have at most {most} characters, not {len(text)}")
+        for field, text, most in given
+        if len(text) > most
+    )
+    if violations:
+        what = "; ".join(f"{each.field} {each.description}" for each in violations)
+        raise InvalidRequest(f"The decision cannot be taken: {what}.", violations=violations)

@@ -42,6 +42,7 @@ from taoloop.plan.running import (
     HandoverOutcome,
     HandoverRequired,
     InputRequired,
+    ItemsGathered,
     LimitReached,
     ResultObserved,
     RunEvent,
@@ -55,7 +56,18 @@ from taoloop.plan.running import (
     ThoughtMade,
     WaitingBegan,
 )
-from taoloop.plan.task import InputField, Limits, Outcome, Permissions, Priority, Role, Task, Turn, Usage
+from taoloop.plan.task import (
+    InputField,
+    Limits,
+    Outcome,
+    Permissions,
+    Priority,
+    Role,
+    TaintedEffects,
+    Task,
+    Turn,
+    Usage,
+)
 from taoloop.plan.thinking import Answer
 from taoloop.tools.signature import Effect
 
@@ -87,6 +99,7 @@ __all__ = [
     "InputRequired",
     "InternalError",
     "InvalidRequest",
+    "ItemsGathered",
     "LimitReached",
     "Limits",
     "MessageTooLarge",
@@ -111,6 +124,7 @@ __all__ = [
     "StepSkipped",
     "StepStarted",
     "SubmitResponse",
+    "TaintedEffects",
     "TaoError",
     "Task",
     "ThoughtMade",

@@ -40,6 +40,8 @@ CALL_SECONDS: Final = 10.0
 """How long a call may take that waits for no run, repeats included."""
 WATCH_SECONDS: Final = 3600.0
 """How long a run is watched where the caller does not say."""
+LONGEST_SECONDS: Final = 366 * 86_400.0
+"""What a longer time is cut to, such as one without end: gRPC takes none of these."""
 
 
 def user_says(text: str) -> tuple[Turn, ...]:
@@ -95,8 +97,12 @@ class AsyncClient:
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
-        self._opened = None
-        await self._stack.aclose()
+        opened, self._opened = self._opened, None
+        try:
+            if opened is not None:
+                await opened.aclose()
+        finally:
+            await self._stack.aclose()
 
     async def run(self, task: Task | str, *, timeout_seconds: float = RUN_SECONDS) -> RunResult:
         """Start a run and return what became of it; it is cancelled when the caller gives up or the time is over.
@@ -334,7 +340,7 @@ class AsyncClient:
         return task if task.request_id else replace(task, request_id=self._new_id())
 
     def _call(self, timeout_seconds: float) -> CallContext:
-        deadline = Deadline.after(timeout_seconds, self._clock)
+        deadline = Deadline.after(min(timeout_seconds, LONGEST_SECONDS), self._clock)
         return CallContext(deadline=deadline, tenant=self._settings.tenant, request_id=self._new_id())
 
     def _new_id(self) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import aclosing, contextmanager, suppress
 from dataclasses import replace
 from typing import Final, TypeVar
 
@@ -48,10 +48,25 @@ class LoopCalls:
         self._client = client
         self._repeats = repeats
         self._new_call = new_call
+        self._starting: set[asyncio.Task[SubmitResponse]] = set()
+        self._owned: set[str] = set()
+        self._is_closed = False
+
+    async def aclose(self) -> None:
+        """End the runs that somebody still waits for; to be called while the channel is open."""
+        self._is_closed = True
+        owned, starting = set(self._owned), set(self._starting)  # those who wait take them out when they are told
+        if starting:
+            await asyncio.wait(starting, timeout=LEAVING_SECONDS)
+        started = [each for each in starting if each.done() and not each.cancelled() and each.exception() is None]
+        async with asyncio.TaskGroup() as group:
+            for run_id in owned | {each.result().run_id for each in started}:
+                group.create_task(self._leave(run_id), name="leave run")
 
     async def streamed(self, task: Task, call: CallContext) -> AsyncGenerator[RunEvent, None]:
         """Start a run and yield its events; it is ended when the iterator is left before."""
         run_id = await self._begun(task, call)
+        self._owned.add(run_id)
         is_left = True
         try:
             async with aclosing(self.followed(run_id, 1, call)) as events:
@@ -59,18 +74,23 @@ class LoopCalls:
                     yield event
             is_left = False
         finally:
-            if is_left:
+            self._owned.discard(run_id)
+            if is_left and not self._is_closed:
                 await self._leave(run_id)
 
     async def submit(self, task: Task, call: CallContext) -> SubmitResponse:
         """Start a run that goes on without the caller."""
         return await self._answered("Submit", lambda: self._client.submit(task, call), call)
 
-    def followed(
+    async def followed(
         self, run_id: str, from_sequence: int, call: CallContext, *, through_waits: bool = False
     ) -> AsyncGenerator[RunEvent, None]:
         """Yield a run's events over broken connections and dead hosts."""
-        return followed(self._client, run_id, from_sequence, call, self._repeats, through_waits=through_waits)
+        following = followed(self._client, run_id, from_sequence, call, self._repeats, through_waits=through_waits)
+        with self._while_open():
+            async with aclosing(following) as events:
+                async for event in events:
+                    yield event
 
     async def waited_for(self, run_id: str, call: CallContext) -> RunResult:
         """Return where a run stands once it has ended or rests."""
@@ -136,6 +156,8 @@ class LoopCalls:
         """Start a run and return its id; who gives up meanwhile leaves no run behind."""
         # Not in a task group, which would cancel it with its caller; it is awaited below, however that ends.
         submitting = asyncio.get_running_loop().create_task(self.submit(task, call), name="submit")
+        self._starting.add(submitting)
+        submitting.add_done_callback(self._starting.discard)
         try:
             return (await asyncio.shield(submitting)).run_id
         except asyncio.CancelledError:
@@ -147,8 +169,27 @@ class LoopCalls:
 
     async def _leave(self, run_id: str) -> None:
         """End a run that nobody waits for; one that cannot be reached ends by its own limit."""
+        request, call = CancelRunRequest(run_id=run_id, reason="Its caller gave up."), self._new_call(LEAVING_SECONDS)
         with suppress(TaoError):
-            await self.cancel(run_id, "Its caller gave up.", self._new_call(LEAVING_SECONDS))
+            await self._repeats.until_answered(
+                "CancelRun", lambda: self._client.cancel_run(request, call), call.deadline
+            )
+
+    @contextmanager
+    def _while_open(self) -> Iterator[None]:
+        """Tell a caller whose call was ended by `aclose`; gRPC would tell it that it had been cancelled itself."""
+        if self._is_closed:
+            raise RuntimeError("The client is closed.")
+        try:
+            yield
+        except (TaoError, GeneratorExit):
+            raise
+        except BaseException as error:
+            task = asyncio.current_task()
+            is_cancelled = isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling()
+            if is_cancelled or not self._is_closed:
+                raise
+            raise RuntimeError("The client was closed during the call.") from error
 
     async def _page(
         self, rpc: str, listed: Callable[[RequestT, CallContext], Awaitable[ReplyT]], request: RequestT, seconds: float
@@ -157,4 +198,5 @@ class LoopCalls:
         return await self._answered(rpc, lambda: listed(request, call), call)
 
     async def _answered(self, rpc: str, make: Callable[[], Awaitable[ReplyT]], call: CallContext) -> ReplyT:
-        return await self._repeats.until_answered(rpc, make, call.deadline)
+        with self._while_open():
+            return await self._repeats.until_answered(rpc, make, call.deadline)

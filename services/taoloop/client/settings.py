@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings
 
 from taoloop.core.settings import GrpcSettings, Seconds, ServiceSettings, SettingsGroup, TraceSettings
+
+_ADDRESS: Final = re.compile(r"unix:.+|(?:[a-z0-9]+:/*)?[^/]+:[0-9]{1,5}")
 
 
 class ClientTlsSettings(SettingsGroup):
@@ -67,3 +70,11 @@ class ClientSettings(BaseSettings):
         default_factory=TraceSettings, description="Traces, where the program has none of its own."
     )
     client: ClientLibrarySettings = Field(default=ClientLibrarySettings(), description="The client library.")
+
+    @field_validator("loop_address")
+    @classmethod
+    def _address_has_a_port_and_is_no_web_address(cls, address: str) -> str:
+        # Otherwise nothing would answer until the time of each call is over.
+        if address.startswith(("http:", "https:")) or not _ADDRESS.fullmatch(address):
+            raise ValueError(f"{address!r} is neither `host:port` nor `dns:///name:port`")
+        return address

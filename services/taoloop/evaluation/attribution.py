@@ -10,6 +10,7 @@ from typing import Final
 
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.loop.state import RunState
+from taoloop.loop.steps.step_record import StepRecord
 from taoloop.plan.running import RunSummary
 from taoloop.plan.task import Outcome
 
@@ -110,7 +111,7 @@ _CODES_OF: Final[Mapping[Part, frozenset[FaultCode]]] = {
 }  # fmt: skip
 _PART_OF: Final[Mapping[str, Part]] = {code.value: part for part, codes in _CODES_OF.items() for code in codes}
 
-_OF_A_TOOL: Final = frozenset({Part.PLANNING, Part.TOOL, Part.OBSERVATION})
+_OF_A_TOOL: Final = frozenset({Part.PLANNING, Part.TOOL, Part.OBSERVATION, Part.LIMIT})
 POINTS_ELSEWHERE: Final = frozenset({_C.UPSTREAM_STEP_FAILED, _C.DECISION_BY_PERSON_NEEDED})
 """Codes that say what became of a failure, not what it was."""
 
@@ -193,7 +194,17 @@ def _cause(state: RunState, fault: Fault | None) -> tuple[Fault | None, str]:
 
 
 def _tool_with(state: RunState, fault: Fault | None) -> str:
-    return next((record.tool for record in state.steps.values() if fault is not None and record.fault == fault), "")
+    """Return the tool of the step that failed by a fault, or whose call was under way when the run ended with it."""
+    if fault is None:
+        return ""
+    failed = (record for record in state.steps.values() if record.fault == fault or _was_cut_off(record, fault))
+    return next((record.tool for record in failed), "")
+
+
+def _was_cut_off(record: StepRecord, fault: Fault) -> bool:
+    if record.is_done or record.action is None or record.action.fault is None:
+        return False
+    return record.action.fault == fault or record.action.fault.code == FaultCode.OUTCOME_UNKNOWN
 
 
 def _part(outcome: Outcome | None, fault: Fault | None) -> Part:

@@ -16,7 +16,7 @@ from taoloop.loop.answering.answerer import Answerer, Unanswered
 from taoloop.loop.correction.classes import FaultClass
 from taoloop.loop.correction.corrector import Corrected, CorrectionServices, Corrector
 from taoloop.loop.correction.failure import Situation
-from taoloop.loop.correction.finding import failed_thought
+from taoloop.loop.correction.finding import failed_thought, plan_fault
 from taoloop.loop.ending import RunEnd, decisive
 from taoloop.loop.limits import RunLimits
 from taoloop.loop.ports import RunMemory, ThoughtPort
@@ -134,7 +134,12 @@ class RunDriver:
             case Answer() as answer:
                 await self._answer(answer, tools, call)
             case NeedInput() as need:
-                await self._end.needs_input(need.input_id, need.fields)
+                state = self._writer.state
+                reached = self._limits.reached_for_good(state.usage, state.result_bytes)
+                if reached is None:
+                    await self._end.needs_input(need.input_id, need.fields)
+                else:  # no thought could make anything of what the user says
+                    await self._end.at_limit(*reached)
             case _:
                 situation = self._situation(tools, call)
                 corrector = self._corrector(situation)
@@ -250,13 +255,15 @@ def _without(unavailable: Sequence[ToolAvailability], withheld: Sequence[str]) -
 
 
 def _in_order(response: ThinkResponse, state: RunState) -> ThinkResponse:
-    """Return the thought; a plan whose steps cannot be carried out as they stand is a thought that failed."""
-    plan = response.outcome
+    """Return the thought; one for another iteration, or whose plan cannot be carried out as it stands, has failed."""
+    plan, iteration = response.outcome, state.iteration + 1
     faults = faults_of_order(plan, state.steps) if isinstance(plan, ThoughtPlan) else ()
+    if response.iteration != iteration:  # the run would count on from there, and ask for the same thought again
+        faults = (plan_fault(f"The thought is for iteration {response.iteration}; {iteration} was asked for."), *faults)
     if not faults:
         return response
     refusal = Refusal(reason=RefusalReason.PLAN_FAILED, message=faults[0].message, faults=faults)
-    return replace(response, outcome=refusal)
+    return replace(response, outcome=refusal, iteration=iteration)
 
 
 def _mismatch(error: TaoError, request: ThinkRequest, thought_id: str) -> ThinkResponse:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
 from taoloop.core.clock import Clock
@@ -11,11 +13,14 @@ from taoloop.core.errors import BackendUnavailable, EventTooLarge, TaoError
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.core.ids import new_id
 from taoloop.loop.correction.asking import question, value_at_fault
+from taoloop.loop.correction.classes import FaultClass
 from taoloop.loop.correction.corrector import Corrected
-from taoloop.loop.correction.machine import Reaction, SkipReason
+from taoloop.loop.correction.machine import Reaction, SkipReason, edges_of
+from taoloop.loop.correction.wording import tool_name
 from taoloop.loop.limits import RunLimits
 from taoloop.loop.runlog.writer import RunWriter
-from taoloop.loop.steps.lost_calls import cut_off
+from taoloop.loop.state import RunState
+from taoloop.loop.steps.lost_calls import cut_off, unknown_effects
 from taoloop.loop.tool_directory import KnownTools
 from taoloop.plan.running import EventBody, HandoverRequired, InputRequired, LimitReached, RunFinished
 from taoloop.plan.task import InputField, Outcome, Usage
@@ -23,6 +28,9 @@ from taoloop.plan.thinking import Answer
 
 # Failures of steps that a limit of the run refused; their field is its name.
 _LIMITS: Final = frozenset({FaultCode.LIMIT_REACHED, FaultCode.LOOP_DETECTED})
+
+_ENDS_BADLY: Final = frozenset({Outcome.FAILED, Outcome.LIMIT_REACHED})
+_LOOKED_UP: Final = edges_of(FaultClass.EFFECT_UNKNOWN)[0].because
 
 CANCELLED: Final = "The run was cancelled."
 """What is told of a cancelled run where nobody said why."""
@@ -61,18 +69,16 @@ class RunEnd:
         Args:
             outcome: How the run ended.
             before: Events that say why.
-            fault: Why it did not answer.
+            fault: Why it did not answer; see `last_events`.
             spent: What these events consumed.
         """
         await self._writer.settle()  # what is being written may be the run's end already, or the start of a step
         state = self._writer.state
         if state.is_at_rest:
             return
-        cut = cut_off(state, self._is_read, fault) if fault is not None else ()
         usage = state.usage.plus(spent) if spent is not None else state.usage
-        seconds = max(0.0, state.seconds_used(self._clock.now()))
-        finished = RunFinished(outcome=outcome, fault=fault, usage=usage, duration_seconds=seconds)
-        await self._writer.emit(*cut, *before, finished)
+        finished = RunFinished(outcome=outcome, fault=fault, usage=usage)
+        await self._writer.emit(*last_events(state, finished, self._is_read, self._clock, *before))
 
     async def answered(self, answer: Answer) -> None:
         """Answer: the only way to a run that is called answered, unless a person answers in its place."""
@@ -180,7 +186,7 @@ class RunEnd:
         await self.finish(outcome, *events, fault=faults[0])
 
     def _handover(self, step_id: str, reason: str, fault: Fault) -> HandoverRequired:
-        return HandoverRequired(handover_id=new_id(self._clock), step_id=step_id, reason=reason, fault=fault)
+        return _handed_over(step_id, reason, fault, self._clock)
 
     def _field(self, made: Corrected, tools: KnownTools) -> InputField:
         record, fault = made.failure.record, made.failure.fault
@@ -188,7 +194,51 @@ class RunEnd:
         parameters = tools.parameters(record.tool)
         pointer = value_at_fault(fault, record, parameters)
         is_chinese = self._writer.state.task.locale.lower().startswith("zh")
-        return question(fault, record, parameters, pointer, is_chinese=is_chinese)
+        called = tool_name(tools.by_name.get(record.tool), record.tool, is_chinese=is_chinese)
+        return question(fault, record, parameters, pointer, called, is_chinese=is_chinese)
+
+
+def last_events(
+    state: RunState,
+    finished: RunFinished,
+    is_read: Callable[[str], bool],
+    clock: Clock,
+    *before: EventBody,
+    at: datetime | None = None,
+) -> tuple[EventBody, ...]:
+    """Return the events with which a run ends, those of steps that are cut off first.
+
+    A write of which nobody knows whether it took effect goes to a person, whatever else the run would have ended for;
+    only a run that was cancelled asks nobody, and says which steps these are.
+
+    Args:
+        state: The run as it ends.
+        finished: How it would end; the duration is filled in.
+        is_read: Tells whether a tool is known to change nothing.
+        clock: For the duration and new ids.
+        before: Events that say why.
+        at: Until when the run worked; None for now.
+    """
+    finished = replace(finished, duration_seconds=max(0.0, state.seconds_used(at or clock.now())))
+    cut = cut_off(state, is_read, finished.fault) if finished.fault is not None else ()
+    unknown = unknown_effects(state, cut)
+    if unknown and finished.fault is not None and finished.outcome is Outcome.CANCELLED:
+        finished = replace(finished, fault=_with_unknown(finished.fault, unknown))
+    elif unknown and finished.outcome in _ENDS_BADLY:
+        handovers = [_handed_over(step_id, _LOOKED_UP, fault, clock) for step_id, fault in unknown.items()]
+        finished = replace(finished, outcome=Outcome.NEEDS_HUMAN, fault=handovers[0].fault)
+        return (*cut, *before, *handovers, finished)
+    return (*cut, *before, finished)
+
+
+def _handed_over(step_id: str, reason: str, fault: Fault, clock: Clock) -> HandoverRequired:
+    return HandoverRequired(handover_id=new_id(clock), step_id=step_id, reason=reason, fault=fault)
+
+
+def _with_unknown(fault: Fault, unknown: Mapping[str, Fault]) -> Fault:
+    """Return the fault of a cancelled run with the steps of which nobody knows whether they took effect."""
+    told = f"{fault.message.rstrip('.')}. Whether these steps took effect is not known: {', '.join(unknown)}."
+    return replace(fault, message=told, suggestion=next(iter(unknown.values())).suggestion)
 
 
 def fault_of(error: TaoError) -> Fault:

@@ -20,7 +20,7 @@ from taoloop.core.telemetry.names import Attribute
 from taoloop.core.telemetry.tracing import current_traceparent
 from taoloop.loop.admission.open_runs import Admission
 from taoloop.loop.driver import DriverServices, RunDriver
-from taoloop.loop.ending import CANCELLED
+from taoloop.loop.ending import CANCELLED, last_events
 from taoloop.loop.hosting.measuring import RunMeasures
 from taoloop.loop.hosting.open_run import OpenRun
 from taoloop.loop.limits import RunLimits
@@ -29,7 +29,6 @@ from taoloop.loop.ports import RunKey, RunLeases, RunLog
 from taoloop.loop.runlog.writer import RunWriter
 from taoloop.loop.state import RunState
 from taoloop.loop.steps.jobs_let_go import let_jobs_go
-from taoloop.loop.steps.lost_calls import cut_off
 from taoloop.plan.running import EventBody, RunFinished, RunStarted
 from taoloop.plan.task import Outcome
 
@@ -146,6 +145,11 @@ class RunHost:
         """Return whether a tool is known to change nothing."""
         return self._services.directory.is_read(tool)
 
+    async def look_up_tools(self, tenant: str) -> None:
+        """Have `is_read` know the tools, if anybody tells them; one that it does not know counts as one that writes."""
+        with suppress(TaoError):
+            await self._services.directory.tools(CallContext(deadline=self._soon(), tenant=tenant))
+
     def require_room(self) -> None:
         """Check that another run may be driven.
 
@@ -249,14 +253,11 @@ class RunHost:
 
     async def cancel(self, writer: RunWriter, reason: str) -> None:
         """End a run that nobody drives here, and what it is about on another host; raises as `settle` does."""
-        state, steps, directory = writer.state, self._services.steps, self._services.directory
-        with suppress(TaoError):  # a tool that is not known to read counts as one that writes
-            await directory.tools(CallContext(deadline=self._soon(), tenant=writer.tenant))
+        state, steps = writer.state, self._services.steps
+        await self.look_up_tools(writer.tenant)
         fault = Fault(code=FaultCode.CANCELLED, stage=FaultStage.LOOP, message=reason or CANCELLED)
-        cut = cut_off(state, self.is_read, fault)
-        seconds = max(0.0, state.seconds_used(self._clock.now()))
-        ending = RunFinished(outcome=Outcome.CANCELLED, fault=fault, usage=state.usage, duration_seconds=seconds)
-        await self.settle(writer, *cut, ending)
+        ending = RunFinished(outcome=Outcome.CANCELLED, fault=fault, usage=state.usage)
+        await self.settle(writer, *last_events(state, ending, self.is_read, self._clock))
         await let_jobs_go(steps.action, state, writer.tenant, self._clock)
 
     async def go_on(self, writer: RunWriter) -> None:
@@ -306,20 +307,25 @@ class RunHost:
         """Drive one run until it rests; what goes wrong on the way is told by the log, or to the operator."""
         opened, known = self._open[writer.state.run_id], len(writer.state.waits.handovers)
         try:
-            try:
-                await self._until_it_rests(opened, call, is_resumed)
-            finally:  # at once: whoever sees the run's end may begin the next one
-                if self.admission is not None:
-                    await asyncio.shield(self.admission.release(writer.tenant, writer.state.task.request_id))
+            await self._until_it_rests(opened, call, is_resumed)
+        finally:  # of a run that was cancelled as well; who cancels it twice cuts nothing of this off
+            await asyncio.shield(self._put_away(opened, known))
+
+    async def _put_away(self, opened: OpenRun, known_handovers: int) -> None:
+        """Do what follows from a run's end or rest, and drive it no more."""
+        writer, state = opened.writer, opened.writer.state
+        try:
+            if self.admission is not None:  # first: whoever sees the run's end may begin the next one
+                await self.admission.release(writer.tenant, state.task.request_id)
             if opened.failure is None:
-                await self.withdraw(writer.state, writer.tenant)
+                await self.withdraw(state, writer.tenant)
                 await self._remember(writer)
+            if opened.failure is None and state.is_at_rest and writer.is_noted:
+                await self._release(opened.key)
         finally:
-            if writer.state.is_at_rest and writer.is_noted and opened.failure is None:
-                await asyncio.shield(self._release(opened.key))
-            del self._open[writer.state.run_id]
+            del self._open[state.run_id]
             self._measures.open_runs(len(self._open))
-            self._measures.count(writer.state, known)
+            self._measures.count(state, known_handovers)
             writer.close()
 
     async def _remember(self, writer: RunWriter) -> None:
@@ -354,15 +360,9 @@ class RunHost:
             stage=FaultStage.LOOP,
             message=f"Internal error; incident {incident_id}.",
         )
-        seconds = writer.state.seconds_used(self._clock.now())
-        cut = cut_off(writer.state, self.is_read, fault)
+        ending = RunFinished(outcome=Outcome.FAILED, fault=fault, usage=writer.state.usage)
         try:
-            await writer.emit(
-                *cut,
-                RunFinished(
-                    outcome=Outcome.FAILED, fault=fault, usage=writer.state.usage, duration_seconds=max(0.0, seconds)
-                ),
-            )
+            await writer.emit(*last_events(writer.state, ending, self.is_read, self._clock))
         except TaoError as error:
             self._open[writer.state.run_id].failure = error
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from taoloop.plan.task import Limits, Usage
@@ -16,8 +16,8 @@ class RunLimits:
     """Limits with every value filled in.
 
     Attributes:
-        max_iterations: Thoughts per run.
-        max_wall_time_seconds: Time from start to end, without the time spent waiting for people.
+        max_iterations: Thoughts from start to end, or from what a person said last.
+        max_wall_time_seconds: Time for the same, without the time spent waiting for people.
         max_tokens: Tokens that models may read and write.
         max_calls_per_tool: Calls of one tool.
         max_result_bytes: Bytes of all tool responses together.
@@ -32,7 +32,7 @@ class RunLimits:
     max_calls_per_tool: int
     max_result_bytes: int
     max_equal_calls: int = 3
-    max_items: int = 20
+    max_items: int = 10
 
     def within(self, wanted: Limits | None) -> RunLimits:
         """Return the limits of one run: the wanted ones where they are set, never above these."""
@@ -66,6 +66,10 @@ class RunLimits:
             "max_result_bytes": (result_bytes, self.max_result_bytes),
         }
         return next(((name, limit) for name, (used, limit) in checks.items() if used >= limit), None)
+
+    def reached_for_good(self, usage: Usage, result_bytes: int) -> tuple[str, float] | None:
+        """Return the same of the limits that hold whatever a person says: thoughts are counted anew after that."""
+        return self.reached(replace(usage, iterations=0), result_bytes)
 
 
 def _within(wanted: N | None, most: N) -> N:

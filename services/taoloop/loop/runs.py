@@ -5,21 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Final
 
 from taoloop.core.calls import CallContext
 from taoloop.core.clock import Clock
-from taoloop.core.errors import DeadlineExceeded, FieldViolation, InvalidRequest, RunConflict, UnknownRun
+from taoloop.core.errors import DeadlineExceeded, InvalidRequest, RunConflict, UnknownRun
 from taoloop.core.ids import new_id
-from taoloop.core.logs import EventLog
 from taoloop.loop.acceptance import accept
 from taoloop.loop.host import RunHost
 from taoloop.loop.hosting.open_run import OpenRun
 from taoloop.loop.limits import RunLimits
+from taoloop.loop.people.approvals import too_long
 from taoloop.loop.ports import NewRun, RunLog, RunsWanted
 from taoloop.loop.runlog.watching import watch
 from taoloop.loop.runlog.writer import RunWriter
 from taoloop.loop.state import RunState
+from taoloop.plan.effects import MAX_COMMENT_CHARACTERS
 from taoloop.plan.running import (
     CancelRunRequest,
     ListRunsRequest,
@@ -29,10 +29,6 @@ from taoloop.plan.running import (
     SubmitResponse,
 )
 from taoloop.plan.task import Outcome, Task
-
-MAX_REASON_CHARACTERS: Final = 4096
-
-_log = EventLog(__name__)
 
 
 class Runs:
@@ -128,9 +124,9 @@ class Runs:
             InvalidRequest: The reason is too long.
         """
         reason = request.reason
-        if len(reason) > MAX_REASON_CHARACTERS:
-            said = f"must have at most {MAX_REASON_CHARACTERS} characters, not {len(reason)}"
-            raise InvalidRequest("The reason is too long.", violations=[FieldViolation("reason", said)])
+        violations = list(too_long(("reason", reason, MAX_COMMENT_CHARACTERS)))
+        if violations:
+            raise InvalidRequest("The reason is too long.", violations=violations)
         opened = self._host.find(request.run_id, call.tenant)
         if opened is not None:
             opened.work.cancel(reason)

@@ -23,9 +23,12 @@ class LoopSettings(ServiceSettings):
     thought_address: str = Field(default="127.0.0.1:7701", description="Where the thought service is reached.")
     action_address: str = Field(default="127.0.0.1:7702", description="Where the action service is reached.")
     observation_address: str = Field(default="127.0.0.1:7703", description="Where the observation service is reached.")
-    max_iterations: int = Field(default=5, ge=1, le=100, description="Most thoughts of one run.")
+    max_iterations: int = Field(
+        default=5, ge=1, le=100, description="Most thoughts of one run, counted anew when a person lets it go on."
+    )
     max_wall_time_seconds: Seconds = Field(
-        default=30.0, description="Longest time of one run, without the time spent waiting for people."
+        default=30.0,
+        description="Longest time of one run, without the time spent waiting for people; counted anew likewise.",
     )
     max_tokens: int = Field(default=80_000, ge=1, description="Most tokens that models may read and write in one run.")
     max_calls_per_tool: int = Field(default=10, ge=1, le=10_000, description="Most calls of one tool in one run.")
@@ -39,7 +42,7 @@ class LoopSettings(ServiceSettings):
         description="How often one call of a run may give the same result; then it is not made again.",
     )
     max_items: int = Field(
-        default=20, ge=1, le=1000, description="Most items of a list that a step of a plan runs for, one call each."
+        default=10, ge=1, le=1000, description="Most items of a list that a step of a plan runs for, one call each."
     )
     max_parallel_steps: int = Field(
         default=8, ge=1, le=256, description="Most calls of one run at the same time; a job that is waited for is none."

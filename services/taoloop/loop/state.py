@@ -86,7 +86,7 @@ class RunState:
     waits: Waits = field(default_factory=Waits)
     active_seconds: float = 0.0
     _round_began: tuple[int, float] = (0, 0.0)
-    """Thoughts and seconds that were used when a person last let a run go on that had been handed over."""
+    """Thoughts and seconds that were used when a person last gave values, or let a run go on after a handover."""
     fruitless_take_overs: int = 0
     """How often the run was taken over since it last gained something."""
     caller_waits_until: datetime | None = None
@@ -124,7 +124,7 @@ class RunState:
 
     @property
     def usage_of_round(self) -> Usage:
-        """Return what was used, with the thoughts counted since a person last let the run go on after a handover."""
+        """Return what was used, with the thoughts counted since a round began."""
         return replace(self.usage, iterations=self.usage.iterations - self._round_began[0])
 
     @property
@@ -183,7 +183,7 @@ class RunState:
         return self.active_seconds + max(0.0, running)
 
     def seconds_of_round(self, now: datetime) -> float:
-        """Return the same, counted since a person last let the run go on after a handover."""
+        """Return the same, counted since a round began."""
         return self.seconds_used(now) - self._round_began[1]
 
     def summary(self) -> RunSummary:
@@ -329,14 +329,11 @@ class RunState:
         if resumed.input is not None:
             self.inputs = (*self.inputs, resumed.input)
             self.question = None
-            self._settle()
-            self._leave_plan()
+            self._begin_round()
         if resumed.approval is not None:
             self._decide(resumed.approval)
         if resumed.handover is not None and resumed.handover.decision is HandoverDecision.RESUMED:
-            self._round_began = (self.usage.iterations, self.active_seconds)
-            self._settle()
-            self._leave_plan()
+            self._begin_round()
             self._begin_anew(record for record in self.steps.values() if record.is_settled or record.is_doubtful)
         self._go_on(resumed, at)
 
@@ -363,10 +360,16 @@ class RunState:
         if self.has_ended:
             self.question = None
 
-    def _settle(self) -> None:
-        """Take what a person said for the answer to every failure so far."""
+    def _begin_round(self) -> None:
+        """Let another thought follow on what a person said, which answers every failure so far.
+
+        Thoughts and seconds are counted anew, and every correction is at hand again.
+        """
+        self._round_began = (self.usage.iterations, self.active_seconds)
         for record in self.steps.values():
             record.is_settled = record.is_settled or (record.is_done and not record.has_succeeded)
+        self.plan_is_left = True
+        self.corrections.begin_anew()
 
     def _begin_anew(self, records: Iterable[StepRecord]) -> None:
         """Let the next thought plan as if these steps had never been tried."""
@@ -374,11 +377,6 @@ class RunState:
             record.is_settled = record.is_forgotten = True
         self.thought = None  # the same plan once more is no standstill
         self.plan_is_left = True
-
-    def _leave_plan(self) -> None:
-        """Let another thought follow on what a person said, with every correction at hand again."""
-        self.plan_is_left = True
-        self.corrections.begin_anew()
 
     def _is_decided(self, step: PlanStep) -> bool:
         own = (each for each in self.steps.values() if step.step_id in {each.step_id, planned_step_id(each.step_id)})

@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 from taoloop.core.exact_json import ABSENT, Json
+
+MAX_COMMENT_CHARACTERS: Final = 4096
+"""Longest comment of a person."""
+MAX_NAME_CHARACTERS: Final = 256
+"""Longest name of a person, and longest id of what one says."""
 
 
 class EffectState(StrEnum):
@@ -65,9 +71,9 @@ class DecideApprovalRequest:
     decision: ApprovalDecision
     """The decision."""
     decided_by: str = ""
-    """Who decided."""
+    """Who decided; at most 256 characters."""
     comment: str = ""
-    """Why, for the record."""
+    """Why, for the record; at most 4096 characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +84,8 @@ class DecideApprovalResponse:
     """The approval."""
     decision: ApprovalDecision
     """What holds now; an earlier decision stands."""
+    decided_by: str = ""
+    """Who decided that; empty when nobody did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,9 +98,10 @@ class Limits:
     """Hard limits of one run; zero takes the service's default, a larger value is cut to the service's maximum."""
 
     max_iterations: int = 0
-    """Thoughts per run. Default 5."""
+    """Thoughts from the start, and again from each answer or handover with which a person lets the run go on. Default
+    5."""
     max_wall_time_seconds: float | None = None
-    """Time from start to end, without the time spent waiting for people. Default 30 s."""
+    """Time for the same, without the time spent waiting for people. Default 30 s."""
     max_tokens: int = 0
     """Tokens that models may read and write. Default 80 000."""
     max_calls_per_tool: int = 0

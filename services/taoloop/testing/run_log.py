@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from copy import copy
 
 from taoloop.core.clock import Clock
 from taoloop.core.deadlines import Deadline
@@ -14,10 +15,15 @@ from taoloop.plan.running import RunEvent, RunSummary
 
 
 class InMemoryRunLog:
-    """A `RunLog` that lives as long as the process. `is_down` makes every call fail, as an outage does."""
+    """A `RunLog` that lives as long as the process. `is_down` makes every call fail, as an outage does.
+
+    One object is one writer, as a process is; `beside` gives another one on the same runs.
+    """
 
     def __init__(self) -> None:
         self.is_down = False
+        self._writers: dict[tuple[str, str], InMemoryRunLog] = {}
+        """Who wrote last, by run."""
         self._events: dict[tuple[str, str], list[RunEvent]] = {}
         self._requests: dict[tuple[str, str], tuple[str, str]] = {}
         self._runs: dict[str, dict[str, NewRun]] = {}
@@ -25,6 +31,12 @@ class InMemoryRunLog:
 
     def __repr__(self) -> str:
         return f"<InMemoryRunLog [{len(self._events)} runs]>"
+
+    def beside(self) -> InMemoryRunLog:
+        """Return the same log for another writer, which has an outage of its own."""
+        other = copy(self)
+        other.is_down = False
+        return other
 
     async def create(self, run: NewRun, deadline: Deadline) -> str:
         """See `RunLog.create`."""
@@ -41,7 +53,8 @@ class InMemoryRunLog:
         self._check()
         first, run_id = events[0].sequence, events[0].run_id
         known = self._events.setdefault((tenant, run_id), [])
-        if first <= len(known) and known[first - 1 : first - 1 + len(events)] == list(events):
+        is_there = first <= len(known) and known[first - 1 : first - 1 + len(events)] == list(events)
+        if is_there and self._writers.get((tenant, run_id)) is self:
             return
         is_stale = bool(known) and events[0].host_epoch < known[-1].host_epoch
         if is_stale or first != len(known) + 1:
@@ -52,6 +65,7 @@ class InMemoryRunLog:
             )
         async with self._changed:
             known += events
+            self._writers[tenant, run_id] = self
             self._changed.notify_all()
 
     async def position(self, tenant: str, run_id: str, deadline: Deadline) -> RunPosition:

@@ -103,7 +103,9 @@ class ScriptedAction:
             self.decisions.remove(request)
             return DecideApprovalResponse(approval_id=request.approval_id, decision=ApprovalDecision.EXPIRED)
         first = self._first(request.approval_id) or request
-        return DecideApprovalResponse(approval_id=request.approval_id, decision=first.decision)
+        return DecideApprovalResponse(
+            approval_id=request.approval_id, decision=first.decision, decided_by=first.decided_by
+        )
 
     async def list_approvals(self, request: ListApprovalsRequest, call: CallContext) -> ListApprovalsResponse:
         """Tell where one approval stands: by its first decision, else whether it has lapsed."""

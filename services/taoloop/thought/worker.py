@@ -59,7 +59,7 @@ class WorkerConfig:
     """
 
     slots: int
-    take_wait_seconds: float = 1.0
+    take_wait_seconds: float = 0.25
     renew_every_seconds: float = 1.0
     report_every_seconds: float = 5.0
     outage_seconds: float = 30.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from taoloop.plan.effects import (
     ListApprovalsRequest,
     ListEffectsRequest,
     ReconcileEffectRequest,
+    ResolveEffectRequest,
 )
 from taoloop.testing.mock_tools import FaultProfile, MockTools
 from taoloop.testing.tool_samples import read_samples
@@ -134,6 +136,28 @@ async def test_a_decision_that_nobody_can_make_is_refused(service: Service) -> N
         await service.decide("0" * 32, ApprovalDecision.EXPIRED)
     with pytest.raises(InvalidRequest, match="decided_by"):
         await service.decide("0" * 32, ApprovalDecision.APPROVED, "")
+
+
+async def test_what_is_said_with_a_decision_is_bounded(service: Service) -> None:
+    said = DecideApprovalRequest(
+        approval_id="a", decision=ApprovalDecision.APPROVED, decided_by="b" * 257, comment="c" * 4097
+    )
+    with pytest.raises(InvalidRequest) as refused:
+        await service.client.decide_approval(said, context(CLOCK))
+    assert [violation.field for violation in refused.value.violations] == ["comment", "decided_by"]
+
+    word = ResolveEffectRequest(effect_id="e", took_place=True, resolved_by="b", comment="c" * 4097)
+    with pytest.raises(InvalidRequest, match="comment must have at most 4096 characters, not 4097"):
+        await service.client.resolve_effect(word, context(CLOCK))
+
+
+async def test_the_reply_to_a_decision_names_who_made_the_one_that_stands(service: Service) -> None:
+    waiting = await service.client.execute(request("change", arguments={"key": "dear"}), context(CLOCK))
+    said = DecideApprovalRequest(approval_id=waiting.approval_id, decision=ApprovalDecision.APPROVED, decided_by="ana")
+    first = await service.client.decide_approval(said, context(CLOCK))
+    second = await service.client.decide_approval(replace(said, decided_by="bo"), context(CLOCK))
+
+    assert [first.decided_by, second.decided_by] == ["ana", "ana"]
 
 
 @pytest.mark.parametrize("profile", [FaultProfile(gateway_timeout_rate=1.0)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 import logging
 
 import pytest
@@ -29,6 +30,7 @@ from tests.unit.action.contracts import telemetry
 OAUTH = OAuth2ClientCredentials(
     token_url="{{base.auth}}/token", client_id="me & co", secret="CLIENT_SECRET", scope="read"
 )
+LONG = 'l0ng"sécret/x+='
 SECRETS = {"TOKEN": "t0ken", "PASSWORD": "pässword", "CLIENT_SECRET": "s3cret/+"}
 
 
@@ -228,3 +230,63 @@ async def test_the_idempotency_key_is_sent_where_the_contract_says_and_only_then
         await under_test.attempt(call(tool, idempotency_key="k1"))
         await under_test.attempt(call(contract(method="POST"), idempotency_key="k1"))
     assert [request.headers.get("Idempotency-Key") for request in company.requests] == ["k1", None]
+
+
+@pytest.mark.parametrize("status", [200, 401, 500])
+@pytest.mark.parametrize(
+    "auth",
+    [
+        BearerAuth(secret="LONG"),
+        BasicAuth(user="ana", secret="LONG"),
+        ApiKeyAuth(location=KeyPlace.HEADER, name="X-Api-Key", secret="LONG"),
+        ApiKeyAuth(location=KeyPlace.QUERY, name="key", secret="LONG"),
+        OAuth2ClientCredentials(token_url="{{base.auth}}/token", client_id="me", secret="LONG"),
+    ],
+)
+async def test_a_credential_that_a_tool_sends_back_is_masked(auth: Auth, status: int) -> None:
+    told: list[str] = []
+
+    async def echo(request: web.Request) -> web.Response:
+        if request.path == "/token":
+            return web.json_response({"access_token": 'long"er+token', "token_type": "Bearer"})
+        sent = request.headers.get("Authorization") or request.headers.get("X-Api-Key") or request.query["key"]
+        told.append(sent)
+        seen = {"n": 1, "headers": dict(request.headers), "url": str(request.rel_url), "said": sent, "bare": LONG}
+        return web.json_response(seen, status=status)
+
+    async with server(echo) as url, transport({"things": url, "auth": url}, {"LONG": LONG}) as under_test:
+        reply = await under_test.attempt(call(contract(auth=auth)))
+
+    assert reply.has_masked
+    body = json.loads(reply.body)
+    assert (body["n"], body["said"].rpartition(" ")[2]) == (1, "***")
+    for text in told:
+        assert text.rpartition(" ")[2] not in reply.body.decode()
+    assert isinstance(auth, OAuth2ClientCredentials) or body["bare"] == "***"
+
+
+async def test_a_credential_in_an_answer_that_breaks_off_is_masked() -> None:
+    async def echo(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Length": "1000"})
+        await response.prepare(request)
+        await response.write(request.headers["Authorization"].encode())
+        assert request.transport is not None
+        request.transport.close()
+        return response
+
+    async with server(echo) as url, transport(url, {"LONG": LONG}) as under_test:
+        fault = await fault_of(under_test, call(contract(auth=BearerAuth(secret="LONG"))))
+
+    assert fault.received is not None
+    assert fault.received.body == b"Bearer ***"
+
+
+async def test_an_answer_without_the_credential_or_with_a_short_one_is_left_as_it_is() -> None:
+    async def echo(request: web.Request) -> web.Response:
+        return web.Response(text="t0ken and words")
+
+    secrets = {"LONG": LONG, "SHORT": "t0ken"}
+    async with server(echo) as url, transport(url, secrets) as under_test:
+        for name in secrets:
+            reply = await under_test.attempt(call(contract(auth=BearerAuth(secret=name))))
+            assert (reply.body, reply.has_masked) == (b"t0ken and words", False)

@@ -263,6 +263,26 @@ async def test_a_bearer_token_is_sent_with_every_message(server: HostileServer) 
     assert server.requests[-1][0] == "DELETE"
 
 
+@pytest.mark.parametrize("kind", ["result", "error"])
+async def test_a_token_that_a_server_says_again_is_masked(server: HostileServer, kind: str) -> None:
+    async def answer(request: web.Request, message: Any) -> web.StreamResponse:
+        said = request.headers["Authorization"]
+        told = {"content": [{"type": "text", "text": said}]} if kind == "result" else {"code": -32000, "message": said}
+        return web.json_response({"jsonrpc": "2.0", "id": message["id"], kind: told})
+
+    server.answer = answer
+    secrets = {"TOKEN": "a l0ng token"}
+    async with (
+        serving(server) as base,
+        mcp_bench(over_http(BearerAuth(secret="TOKEN")), base=base, secrets=secrets) as bench,
+    ):
+        reply = await bench.call("any", pin=PIN)
+
+    assert isinstance(reply, Reply)
+    assert reply.has_masked
+    assert "l0ng" not in f"{reply.body.decode()}{reply.failure}"
+
+
 async def test_an_access_token_that_aged_is_fetched_anew_once(server: HostileServer) -> None:
     issued: list[str] = []
 

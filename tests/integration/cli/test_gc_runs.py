@@ -153,3 +153,11 @@ def test_runs_that_have_their_log_stay_listed(invoke: Invoke, swept_valkey: tupl
     invoke("gc", "--runs")
 
     assert asyncio.run(_page(url, prefix)) == 4
+
+
+def test_a_redis_that_is_away_is_an_error_in_one_line(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TAOLOOP_REDIS__URL", "redis://127.0.0.1:1/0")
+    done = invoke("gc", "--runs")
+
+    assert done.code == 1
+    assert done.err.startswith("BACKEND_UNAVAILABLE: Redis does not serve")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,16 +10,10 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from tests.e2e.processes import taoloop
 from tests.integration.action.replicas import served_action, write_tools
+from tests.integration.cli.commands import command
 
 WRITE = {"effect": "write", "transport": {"http": {"method": "POST", "url": "{{base.things}}/book/{key}"}}}
-
-
-async def command(*arguments: str, **variables: str) -> tuple[int, str, str]:
-    """Run one command beside this loop; return its exit code and what it printed."""
-    done = await asyncio.to_thread(taoloop, *arguments, variables=variables)
-    return done.returncode, done.stdout, done.stderr
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from taoloop.testing.stack import StackOptions, dev_stack
 from tests.e2e.processes import CATALOGUE
-from tests.integration.cli.test_live_tools import command
+from tests.integration.cli.commands import command
 
 RESPONSE = CATALOGUE / "samples" / "find_order" / "zh-completed.json"
 

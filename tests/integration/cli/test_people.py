@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-import io
 import json
 from collections.abc import AsyncIterator, Mapping
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from taoloop.cli.main import app
-from taoloop.cli.terminal import print_error
 from taoloop.core.calls import CallContext
 from taoloop.core.clock import SystemClock
 from taoloop.core.deadlines import Deadline
-from taoloop.core.errors import TaoError
 from taoloop.core.faults import FaultCode
 from taoloop.core.settings import GrpcSettings
 from taoloop.core.telemetry import names
@@ -27,24 +21,11 @@ from taoloop.plan.task import Outcome, Role, Task, Turn
 from taoloop.testing.stack import DevStack, StackOptions, dev_stack
 from taoloop.wire.clients import LoopClient, loop_client
 from tests.e2e.processes import CATALOGUE
+from tests.integration.cli.commands import command
 
 TASK = Task(turns=(Turn(role=Role.USER, text="订单 20260308000012345 的快递到哪里了？"),))
 GUARDED = '{"===": [{"var": "tool"}, "get_shipment"]}'
 CLOCK = SystemClock()
-
-
-def _command(*arguments: str) -> tuple[int, str]:
-    """Run a command on a thread of this process; return its exit code and what it printed."""
-    printed = io.StringIO()
-    with redirect_stdout(printed), redirect_stderr(printed):
-        try:
-            app(arguments, prog_name="taoloop")
-        except SystemExit as ended:
-            return int(ended.code or 0), printed.getvalue()
-        except TaoError as error:
-            print_error(error)
-            return 1, printed.getvalue()
-    return 0, printed.getvalue()
 
 
 class Stack:
@@ -80,9 +61,9 @@ class Stack:
         if arguments[0] == "approvals":
             where = ["--address", self.running.action_address]
             where += ["--loop-address", self.running.loop_address] if arguments[1] != "list" else []
-        ended, printed = await asyncio.to_thread(_command, *arguments, *where)
-        assert ended == code, printed
-        return printed
+        ended, out, err = await command(*arguments, *where)
+        assert ended == code, out + err
+        return out + err
 
     def counted(self, **labels: str) -> float:
         """Return how many handovers came to something."""

@@ -12,7 +12,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from tests.integration.action.replicas import write_tools
-from tests.integration.cli.test_live_tools import command
+from tests.integration.cli.commands import command
 
 BODY = {
     "id": "K-90001",

@@ -222,6 +222,27 @@ async def test_closed_stream_ends_the_run_and_a_closed_watch_leaves_it_alone() -
     assert script.cancelled == ["Its caller gave up."]
 
 
+async def test_client_that_is_closed_ends_the_runs_that_are_waited_for_and_tells_their_callers() -> None:
+    script = Script(holds=True)
+    script.events = script.events[:2]
+    async with opened(script) as client:
+        left = client.stream("What is it?")
+        await anext(left)
+        script.arrived.clear()
+        calls = [asyncio.get_running_loop().create_task(call) for call in (client.run("x"), client.wait(RUN_ID))]
+        await script.arrived.wait()
+    assert set(script.cancelled) == {"Its caller gave up."}
+    for call in calls:
+        with pytest.raises(RuntimeError, match="closed"):
+            await call
+    await left.aclose()  # raises nothing, and cancels nothing that is ended already
+
+
+async def test_time_without_end_is_taken_as_a_long_one() -> None:
+    async with opened(Script()) as client:
+        assert (await client.run("What is it?", timeout_seconds=float("inf"))).is_answered
+
+
 async def test_wait_follows_a_run_that_goes_on_until_it_rests() -> None:
     script = Script(holds=True)
     script.events = script.events[:2]

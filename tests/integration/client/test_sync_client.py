@@ -109,6 +109,16 @@ def test_stream_that_is_left_ends_the_run(ground: Ground) -> None:
         eventually(lambda: len(ground.script.cancelled) == 2)
 
 
+def test_stream_that_is_still_held_ends_its_run_with_the_client(ground: Ground) -> None:
+    with Client(ground.address) as client:
+        events = client.stream("What is it?")
+        next(events)
+        assert ground.script.cancelled == []
+    assert ground.script.cancelled == ["Its caller gave up."]
+    with pytest.raises(RuntimeError, match="closed"):
+        next(events)
+
+
 def test_client_is_closed_while_a_thread_watches(ground: Ground) -> None:
     ground.script.events, ground.script.holds = ground.script.events[:2], True
     seen: list[int] = []
@@ -120,7 +130,7 @@ def test_client_is_closed_while_a_thread_watches(ground: Ground) -> None:
         with Client(ground.address) as client:
             watching = pool.submit(watch, client)
             eventually(lambda: bool(ground.script.watched))
-        with pytest.raises((RuntimeError, errors.TaoError)):
+        with pytest.raises(RuntimeError, match="closed"):
             watching.result(10)
 
 

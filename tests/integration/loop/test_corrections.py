@@ -211,7 +211,8 @@ async def test_a_tool_that_is_down_is_called_no_more_than_its_contract_says_and_
 
     assert reactions(events) == ["replan", "fail"]
     assert outcome(events) is Outcome.FAILED
-    assert told(events) == "list_price does not serve at present; nothing was changed. Please try again later."
+    does = "the user asks for the price of an article"  # as the contract describes it
+    assert told(events) == f'"{does}" does not serve at present; nothing was changed. Please try again later.'
     last = events[-1].body
     assert isinstance(last, RunFinished)
     assert last.fault is not None

@@ -269,7 +269,7 @@ async def test_batch_of_256_bodies_as_large_as_a_message_holds_gives_way_to_othe
             answers += 1
 
     assert len(judging.result()) == 256
-    assert answers > 10  # without a pause it would be two
+    assert answers > 4  # without a pause it would be two
 
 
 async def test_batch_with_an_item_that_is_no_json_names_it(service: Attacked) -> None:

@@ -36,6 +36,13 @@ async def test_a_good_answer_takes_one_attempt() -> None:
     assert 'taoloop_action_attempts_total{outcome="answered",tool="look_up"} 1.0' in bench.shown()
 
 
+async def test_an_answer_with_a_credential_of_ours_is_counted_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    bench = LoopBench(contract(), [replace(OK, has_masked=True)])
+    await bench.run()
+    assert 'taoloop_secrets_masked_total{tool="look_up"} 1.0' in bench.shown()
+    assert [record.message for record in caplog.records] == ["secret_masked"]
+
+
 @pytest.mark.parametrize(
     ("answer", "name", "reason"),
     [

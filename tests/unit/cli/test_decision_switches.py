@@ -240,6 +240,13 @@ async def budget_enabled(set_: Set) -> None:
     assert await budget() is None
 
 
+_RARE = {
+    FaultClass.OBSERVATION_INCONSISTENT: Need.SURE_SOURCE,
+    FaultClass.TOOL_SCHEMA_VIOLATION: Need.PARTLY_WRITTEN,
+}
+"""What seldom holds, and else would hide what a switch does."""
+
+
 def _reaction(kind: FaultClass, state: State = State.FRESH, *, without: Need | None = None) -> Reaction:
     """Return what a run does about a kind of failure when all that could hold holds, but for one thing."""
     off = load_settings(LoopSettings).correction.rules().switched_off
@@ -250,7 +257,7 @@ def correction(
     kind: FaultClass, state: State, reaction: Reaction, instead: Reaction
 ) -> Callable[[Set], Awaitable[None]]:
     async def switched(set_: Set) -> None:
-        needless = Need.SURE_SOURCE if kind is FaultClass.OBSERVATION_INCONSISTENT else None
+        needless = _RARE.get(kind)
         assert _reaction(kind, state, without=needless) is reaction
         set_(f"TAOLOOP_CORRECTION__{reaction.name}", "false")
         assert _reaction(kind, state, without=needless) is instead

@@ -23,7 +23,8 @@ def test_every_reason_and_every_fault_code_has_a_line() -> None:
 def test_every_variable_is_in_the_example_once() -> None:
     names = [line[2:].partition("=")[0] for line in environment_example().splitlines() if line.startswith("# TAOLOOP_")]
     assert len(names) == len(set(names))
-    assert {name for name in names if f"| `{name}` |" not in configuration_page()} == set()
+    page = configuration_page()
+    assert {name for name in names if f"| `{name}` |" not in page} == set()
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ def test_the_machine_is_drawn_with_every_edge(invoke: Invoke) -> None:
 def test_one_kind_of_failure_is_drawn_alone(invoke: Invoke) -> None:
     output = invoke("docs", "correction", "--class", "tool_timeout").out
 
-    assert '  TOOL_TIMEOUT -->|"1: retriable, first_attempt, time"| retry' in output
+    assert '  TOOL_TIMEOUT -->|"1: retriable, first_attempt, calls, time"| retry' in output
     assert "TOOL_UNAVAILABLE" not in output
 
 
@@ -37,7 +37,7 @@ def test_programs_get_edges_codes_and_meanings(invoke: Invoke) -> None:
     assert found["edges"][0] == {
         "class": "TOOL_TIMEOUT",
         "reaction": "retry",
-        "needs": ["retriable", "first_attempt", "time"],
+        "needs": ["retriable", "first_attempt", "calls", "time"],
         "before": "retried",
         "because": EDGES[0].because,
         "is_transient": True,

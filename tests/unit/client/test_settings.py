@@ -43,3 +43,14 @@ def test_environment_variable_of_a_wrong_value_is_named(monkeypatch: pytest.Monk
     monkeypatch.setenv("TAOLOOP_CLIENT__FIRST_PAUSE_SECONDS", "never")
     with pytest.raises(ConfigurationError, match="TAOLOOP_CLIENT__FIRST_PAUSE_SECONDS"):
         AsyncClient()
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:7701", "https://loop:443", "loop", "dns:///loop", "loop:x", ":"])
+def test_address_that_nothing_can_answer_at_is_refused_at_once(address: str) -> None:
+    with pytest.raises(ConfigurationError, match="TAOLOOP_LOOP_ADDRESS"):
+        AsyncClient(address)
+
+
+@pytest.mark.parametrize("address", ["loop:7701", "[::1]:7701", "dns:///loop.internal:7701", "unix:/run/loop.sock"])
+def test_address_in_a_form_of_grpc_is_taken(address: str) -> None:
+    AsyncClient(address)

@@ -17,8 +17,10 @@ from taoloop.evaluation.attribution import (
     of_state,
     of_summary,
     part_of,
+    says_enough,
 )
 from taoloop.loop.state import RunState
+from taoloop.loop.steps.lost_calls import cut_off
 from taoloop.plan.acting import ActionResult, ActionStatus
 from taoloop.plan.model import PlanStep, ThoughtPlan
 from taoloop.plan.observing import ObservationResult
@@ -31,6 +33,7 @@ from taoloop.plan.running import (
     RunStarted,
     RunSummary,
     StepSkipped,
+    StepStarted,
     ThoughtMade,
 )
 from taoloop.plan.task import Outcome
@@ -112,6 +115,26 @@ SCHEMA = fault("SCHEMA_VIOLATION", FaultStage.OBSERVATION)
 )  # fmt: skip
 def test_each_kind_of_failure_is_laid_to_its_part(bodies: Any, part: str, code: str, tool: str) -> None:
     assert of_state(state_of(*bodies)) == Attribution(run_id="r", part=Part(part), code=code, tool=tool)
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+def test_a_run_whose_time_was_up_names_the_tool_that_was_under_way(is_read: bool) -> None:
+    up = fault("LIMIT_REACHED", FaultStage.LOOP)
+    steps = tuple(PlanStep(step_id=f"1.{tool}", tool=tool) for tool in ("find", "pay"))
+    begun = state_of(
+        ThoughtMade(response=ThinkResponse(outcome=ThoughtPlan(steps=steps))),
+        StepStarted(step_id="1.find", tool="find"),
+        ActionReturned(result=ActionResult(step_id="1.find", tool="find", status=ActionStatus.SUCCEEDED)),
+        ResultObserved(result=ObservationResult(step_id="1.find", tool="find", valid=True)),
+        StepStarted(step_id="1.pay", tool="pay"),
+    )
+    cut = cut_off(begun, lambda _: is_read, up)
+    last: tuple[EventBody, ...] = (*cut, RunFinished(outcome=Outcome.LIMIT_REACHED, fault=up))
+    for number, body in enumerate(last, begun.last_sequence + 1):
+        begun.apply(RunEvent(run_id="r", sequence=number, time=NOW, body=body))
+
+    assert of_state(begun) == Attribution(run_id="r", part=Part.LIMIT, code="LIMIT_REACHED", tool="pay")
+    assert not says_enough(begun.summary())
 
 
 @pytest.mark.parametrize(

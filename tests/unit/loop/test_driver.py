@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
+from taoloop.core.calls import CallContext
 from taoloop.core.errors import BackendUnavailable, QueueFull
 from taoloop.core.exact_json import JsonValue
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, ToolSummary
-from taoloop.plan.model import Binding, QuerySpan, StepOutput
+from taoloop.plan.model import Binding, PlanStep, QuerySpan, StepOutput
 from taoloop.plan.running import (
     ActionReturned,
     RunFinished,
     StepSkipped,
     StepStarted,
+    ThoughtMade,
     WaitingBegan,
 )
 from taoloop.plan.task import InputField, Limits, Outcome
-from taoloop.plan.thinking import Escalation, NeedInput, Refusal, RefusalReason, ThinkResponse
+from taoloop.plan.thinking import Escalation, NeedInput, Refusal, RefusalReason, ThinkRequest, ThinkResponse
 from taoloop.testing.services import ListedTools, ScriptedAction, ScriptedObservation, ScriptedThought
 from taoloop.tools.signature import Effect
 from tests.unit.loop.driving import TEXT, Run, ended, plan, step
@@ -291,3 +294,56 @@ async def test_the_answer_must_fit_the_tasks_output_schema() -> None:
     assert state.finished is not None
     assert state.finished.fault is not None
     assert (state.finished.fault.code, state.finished.fault.field) == (FaultCode.SCHEMA_VIOLATION, "/status")
+
+
+@pytest.mark.parametrize(
+    ("steps", "code"),
+    [
+        ((step("1.a", "find", ("1.b",)), step("1.b", "find", ("1.a",))), FaultCode.DEPENDENCY_CYCLE),
+        ((step("1.a", "find"), step("1.a", "track")), FaultCode.DUPLICATE_STEP_ID),
+        ((step("1.a", "find", ("0.a",)),), FaultCode.UNKNOWN_DEPENDENCY),
+        ((step("1.a#0", "find"),), FaultCode.INVALID_STEP_ID),
+        ((), FaultCode.EMPTY_PLAN),
+    ],
+)
+async def test_a_plan_without_an_order_is_a_thought_that_failed(steps: tuple[PlanStep, ...], code: FaultCode) -> None:
+    run = Run(ScriptedThought(plan(*steps)), ScriptedAction({"find": {}, "track": {}}))
+    assert ended(await run.drive()) == (Outcome.FAILED, code)
+    assert not run.action.requests
+
+
+async def test_a_plan_that_names_an_earlier_step_again_does_not_get_its_result() -> None:
+    thought = ScriptedThought(plan(step("t1", "find"), step("t2", "down")), plan(step("t1", "track")))
+    down = ActionResult(
+        step_id="",
+        tool="",
+        status=ActionStatus.FAILED,
+        fault=Fault(code=FaultCode.UPSTREAM_UNAVAILABLE, stage=FaultStage.ACTION, message="down"),
+    )
+    run = Run(thought, ScriptedAction({"find": {"n": 1}, "down": down, "track": {"n": 2}}))
+    assert ended(await run.drive()) == (Outcome.FAILED, FaultCode.UPSTREAM_UNAVAILABLE)
+    assert [request.tool for request in run.action.requests] == ["find", "down"]
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan"), 86_401.0])
+async def test_a_plan_with_a_step_that_has_no_time_is_a_thought_that_failed(seconds: float) -> None:
+    timed = replace(step("1.t1", "find"), timeout_seconds=seconds)
+    run = Run(ScriptedThought(plan(timed)), ScriptedAction({"find": {}}))
+    assert ended(await run.drive()) == (Outcome.FAILED, FaultCode.INVALID_PLAN)
+    assert not run.action.requests
+
+
+@pytest.mark.parametrize("iteration", [0, 2])
+async def test_a_thought_for_another_iteration_has_failed_and_counts_as_the_one_that_was_asked_for(
+    iteration: int,
+) -> None:
+    class Miscounting(ScriptedThought):
+        async def think(self, request: ThinkRequest, call: CallContext) -> ThinkResponse:
+            return replace(await super().think(request, call), iteration=iteration)
+
+    run = Run(Miscounting(plan(step("1.t1", "find"))), ScriptedAction({"find": {}}))
+    state = await run.drive()
+    assert ended(state)[1] == FaultCode.INVALID_PLAN
+    assert not run.action.requests
+    thoughts = [body.response for body in await run.bodies() if isinstance(body, ThoughtMade)]
+    assert [each.iteration for each in thoughts if each is not None] == [1, 2][: len(thoughts)]

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from taoloop.core.exact_json import JsonValue
 from taoloop.core.faults import Fault, FaultCode, FaultStage
-from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest
+from taoloop.loop.settings import LoopSettings
+from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest, ToolSummary
 from taoloop.plan.model import Binding, ForEach, ItemValue, PlanStep, StepOutput
-from taoloop.plan.running import CorrectionMade, ItemsGathered
+from taoloop.plan.running import CorrectionMade, HandoverRequired, ItemsGathered, LimitReached
 from taoloop.plan.task import Outcome
-from taoloop.testing.services import ScriptedAction, ScriptedThought
-from tests.unit.loop.driving import Run, ended, plan, step
+from taoloop.testing.services import ListedTools, ScriptedAction, ScriptedThought
+from taoloop.tools.signature import Effect
+from tests.unit.loop.driving import LIMITS, Run, ended, plan, step
 
 LATE = ActionResult(
     step_id="",
@@ -17,6 +23,14 @@ LATE = ActionResult(
     status=ActionStatus.TIMED_OUT,
     fault=Fault(code=FaultCode.TOOL_TIMEOUT, stage=FaultStage.ACTION, message="late", retriable=True),
 )
+
+REFUSED = ActionResult(
+    step_id="",
+    tool="",
+    status=ActionStatus.FAILED,
+    fault=Fault(code=FaultCode.UPSTREAM_REFUSED, stage=FaultStage.ACTION, message="no"),
+)
+SHIP = ToolSummary(name="ship", description="Ships an order.", parameters={})
 
 
 def each(condition: JsonValue = True) -> PlanStep:
@@ -62,3 +76,69 @@ async def test_a_run_whose_last_step_is_left_out_answers_with_what_it_has() -> N
     assert state.answer.data == {"ids": ["A"], "is_wanted": False}
     assert [request.tool for request in run.action.requests] == ["list"]
     assert not [body for body in await run.bodies() if isinstance(body, CorrectionMade)]
+
+
+async def test_a_list_that_is_too_long_ends_the_run_at_its_limit() -> None:
+    thought = ScriptedThought(plan(step("1.list", "list"), each()))
+    run = Run(thought, ScriptedAction({"list": {"ids": [*range(LIMITS.max_items + 1)]}, "ship": {}}))
+    assert ended(await run.drive()) == (Outcome.LIMIT_REACHED, FaultCode.LIMIT_REACHED)
+    assert [body.limit for body in await run.bodies() if isinstance(body, LimitReached)] == ["max_items"]
+    assert [request.tool for request in run.action.requests] == ["list"]
+
+
+def test_a_list_of_as_many_items_as_a_step_may_have_is_within_the_calls_of_one_tool_by_default() -> None:
+    for limits in (LoopSettings().limits(), LIMITS):
+        assert limits.max_items <= limits.max_calls_per_tool
+
+
+@pytest.mark.parametrize(
+    ("locale", "remark"),
+    [
+        ("en", "No result could be had for some items of the list, counted from 1: 2 (Ships an order)."),
+        ("zh", "列表中以下各项（从 1 起）没有得到结果：2（Ships an order）。"),
+    ],
+)
+async def test_an_optional_step_that_lacks_items_is_told_as_left_out_with_the_items_that_are_missing(
+    locale: str, remark: str
+) -> None:
+    async def ship(request: ExecuteRequest) -> ActionResult | JsonValue:
+        return LATE if request.step_id == "1.ship#1" else {"at": "x"}
+
+    tools = ListedTools((ToolSummary(name="list", parameters={}), SHIP))
+    thought = ScriptedThought(plan(step("1.list", "list"), replace(each(), optional=True)))
+    run = Run(thought, ScriptedAction({"list": {"ids": ["A", "B", "C"]}, "ship": ship}, tools))
+    run.locale = locale
+
+    state = await run.drive()
+
+    assert ended(state) == (Outcome.ANSWERED, "")
+    assert state.answer is not None
+    assert state.answer.text.splitlines()[1:] == [remark]
+    assert state.answer.data == [{"at": "x"}, {"at": "x"}]
+    (made,) = [body for body in await run.bodies() if isinstance(body, CorrectionMade)]
+    assert (made.reaction, made.step_id, made.fault and made.fault.actual) == ("leave_out", "1.ship", ["1.ship#1"])
+    assert [request.step_id for request in run.action.requests].count("1.ship#1") == 1
+
+
+@pytest.mark.parametrize(
+    ("effect", "refused", "outcome"),
+    [
+        (Effect.WRITE, {"B"}, Outcome.NEEDS_HUMAN),
+        (Effect.WRITE, {"A", "B", "C"}, Outcome.FAILED),
+        (Effect.READ, {"B"}, Outcome.FAILED),
+    ],
+)
+async def test_a_write_that_was_made_for_some_items_and_refused_for_others_goes_to_a_person(
+    effect: Effect, refused: set[str], outcome: Outcome
+) -> None:
+    async def ship(request: ExecuteRequest) -> ActionResult | JsonValue:
+        assert isinstance(request.arguments, dict)
+        return REFUSED if request.arguments["id"] in refused else {"at": "x"}
+
+    tools = ListedTools((ToolSummary(name="list", parameters={}), replace(SHIP, effect=effect)))
+    thought = ScriptedThought(plan(step("1.list", "list"), each()))
+    run = Run(thought, ScriptedAction({"list": {"ids": ["A", "B", "C"]}, "ship": ship}, tools))
+
+    assert ended(await run.drive()) == (outcome, FaultCode.UPSTREAM_REFUSED)
+    handed = [body.step_id for body in await run.bodies() if isinstance(body, HandoverRequired)]
+    assert handed == (["1.ship"] if outcome is Outcome.NEEDS_HUMAN else [])

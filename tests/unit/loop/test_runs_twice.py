@@ -5,8 +5,13 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from taoloop.plan.running import ProvideInputRequest
+from taoloop.core.exact_json import JsonValue
+from taoloop.plan.acting import ExecuteRequest
+from taoloop.plan.effects import ApprovalDecision
+from taoloop.plan.running import CancelRunRequest, ProvideInputRequest
 from taoloop.plan.task import Outcome, ProvidedInput
+from taoloop.testing.services import GatedAction
+from tests.unit.loop.people.waiting import ANSWERS, FIND, PAY, Store, plan, waiting_host
 from tests.unit.loop.test_runs import ASK, INPUT_ID, PLAN, TASK, call, events_of, host, outcome_of
 
 
@@ -30,3 +35,25 @@ async def test_an_answer_lets_the_run_go_on_once() -> None:
         first, second, third = await asyncio.gather(*answers)
 
     assert first == second == third
+
+
+async def test_a_run_that_is_cancelled_withdraws_its_questions_and_is_remembered_once() -> None:
+    store, is_called = Store(), asyncio.Event()
+
+    async def hang(_: ExecuteRequest) -> JsonValue:
+        is_called.set()
+        await asyncio.Event().wait()
+        return {}
+
+    action = GatedAction({**ANSWERS, "find": hang}, frozenset({"pay"}), store.clock.now())
+    async with waiting_host(plan(PAY, FIND), store=store, action=action) as here:
+        run_id = (await here.runs.submit(TASK, "d", here.call())).run_id
+        await is_called.wait()
+        cancelling = [here.runs.cancel(CancelRunRequest(run_id=run_id), here.call()) for _ in range(2)]
+        outcomes = await asyncio.gather(*cancelling)
+
+    assert outcomes == [Outcome.CANCELLED, Outcome.CANCELLED]
+    assert [(told.approval_id, told.decision) for told in action.decisions] == [
+        ("leave for 1.t1", ApprovalDecision.CANCELLED)
+    ]
+    assert here.memory.outcomes == [Outcome.CANCELLED]

@@ -103,6 +103,11 @@ class ToolGuards:
         """Count an attempt that was not answered by its fault's code."""
         self._metrics.counter(names.ACTION_ATTEMPTS).labels(tool=self.contract.name, outcome=outcome).inc()
 
+    def masked(self) -> None:
+        """Count an answer that held a credential of ours."""
+        self._metrics.counter(names.SECRETS_MASKED).labels(tool=self.contract.name).inc()
+        _log.warning("secret_masked", tool=self.contract.name)
+
     def repeated(self, pause: Pause) -> None:
         """Count a repeat."""
         self._metrics.counter(names.ACTION_RETRIES).labels(tool=self.contract.name, reason=pause.reason).inc()

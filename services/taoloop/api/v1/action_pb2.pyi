@@ -874,9 +874,9 @@ class DecideApprovalRequest(_message.Message):
     decision: Global___ApprovalDecision.ValueType
     """The decision."""
     decided_by: _builtins.str
-    """Who decided."""
+    """Who decided; at most 256 characters."""
     comment: _builtins.str
-    """Why, for the record."""
+    """Why, for the record; at most 4096 characters."""
     def __init__(
         self,
         *,
@@ -902,19 +902,23 @@ class DecideApprovalResponse(_message.Message):
 
     APPROVAL_ID_FIELD_NUMBER: _builtins.int
     DECISION_FIELD_NUMBER: _builtins.int
+    DECIDED_BY_FIELD_NUMBER: _builtins.int
     approval_id: _builtins.str
     """The approval."""
     decision: Global___ApprovalDecision.ValueType
     """What holds now; an earlier decision stands."""
+    decided_by: _builtins.str
+    """Who decided that; empty when nobody did."""
     def __init__(
         self,
         *,
         approval_id: _builtins.str = ...,
         decision: Global___ApprovalDecision.ValueType = ...,
+        decided_by: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "decision", b"decision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_id", b"approval_id", "decided_by", b"decided_by", "decision", b"decision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

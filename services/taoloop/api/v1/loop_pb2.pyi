@@ -568,9 +568,9 @@ class LoopServiceDecideApprovalRequest(_message.Message):
     decision: _action_pb2.ApprovalDecision.ValueType
     """The decision."""
     decided_by: _builtins.str
-    """Who decided."""
+    """Who decided; at most 256 characters."""
     comment: _builtins.str
-    """Why, for the record."""
+    """Why, for the record; at most 4096 characters."""
     def __init__(
         self,
         *,
@@ -630,7 +630,7 @@ class CancelRunRequest(_message.Message):
     run_id: _builtins.str
     """The run."""
     reason: _builtins.str
-    """Why, for the record."""
+    """Why, for the record; at most 4096 characters."""
     def __init__(
         self,
         *,

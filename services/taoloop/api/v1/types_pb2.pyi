@@ -327,7 +327,7 @@ class Limits(_message.Message):
     MAX_CALLS_PER_TOOL_FIELD_NUMBER: _builtins.int
     MAX_RESULT_BYTES_FIELD_NUMBER: _builtins.int
     max_iterations: _builtins.int
-    """Thoughts per run. Default 5."""
+    """Thoughts from the start, and again from each answer or handover with which a person lets the run go on. Default 5."""
     max_tokens: _builtins.int
     """Tokens that models may read and write. Default 80 000."""
     max_calls_per_tool: _builtins.int
@@ -336,7 +336,7 @@ class Limits(_message.Message):
     """Bytes of all tool responses together. Default 16 MiB."""
     @_builtins.property
     def max_wall_time(self) -> _duration_pb2.Duration:
-        """Time from start to end, without the time spent waiting for people. Default 30 s."""
+        """Time for the same, without the time spent waiting for people. Default 30 s."""
 
     def __init__(
         self,

@@ -107,7 +107,7 @@ class Answerer:
         An answer of facts only says which results hold it: it is worded here, as one to a plan is. Any other text is
         checked, and replaced where it does not hold.
         """
-        case = _case(state, tools, call, latest_plan_of(state.steps.values()))
+        case = _case(state, tools, call, latest_plan_of(state.steps.values()), tells_earlier=True)
         named = {source.step_id for source in answer.grounding}
         spoken = tuple(record for record in case.found.spoken if record.step_id in named)
         spoken = spoken or tuple(record for record in case.found.known if record.step_id in named)
@@ -165,7 +165,7 @@ class Answerer:
                 data, usage = await self._filled(data, schema, case.after(answer.usage))
                 answer = replace(answer, usage=_together(answer.usage, usage))
             if isinstance(data, Fault):
-                return Unanswered(fault=data, usage=answer.usage)
+                return Unanswered(fault=_with_what_was_done(data, case), usage=answer.usage)
             answer = replace(answer, data=data)
         self._answers.labels((answer.origin or AnswerOrigin.FACTS).value).inc()
         return answer
@@ -194,17 +194,29 @@ class Answerer:
         self._replaced.labels(UNGROUNDED if fault.code == FaultCode.ANSWER_UNGROUNDED else UNCHECKED).inc()
 
 
-def _case(state: RunState, tools: KnownTools, call: CallContext, plan_steps: Sequence[str]) -> _Case:
+def _case(
+    state: RunState, tools: KnownTools, call: CallContext, plan_steps: Sequence[str], *, tells_earlier: bool = False
+) -> _Case:
     words = words_of((record.tool for record in state.steps.values()), tools.by_name)
     limits, used = state.task.limits, state.usage.input_tokens + state.usage.output_tokens
     most = limits.max_tokens if limits is not None and limits.max_tokens > 0 else sys.maxsize
     return _Case(
         task=state.task,
-        found=findings_of(state.steps.values(), plan_steps, state.corrections.made),
+        found=findings_of(state.steps.values(), plan_steps, state.corrections.made, tells_earlier=tells_earlier),
         words=words,
         call=call,
         left=Left(call.deadline, most - used),
     )
+
+
+def _with_what_was_done(fault: Fault, case: _Case) -> Fault:
+    """Return the fault with a warning where the run has changed something: who asks again would have it done twice."""
+    tools = (case.words.get(record.tool) for record in case.found.known)
+    done = [tool.what for tool in tools if tool is not None and tool.is_writing]
+    if not done:
+        return fault
+    warning = f"What was done is not undone, so do not ask for it again: {', '.join(dict.fromkeys(done))}."
+    return replace(fault, suggestion=f"{fault.suggestion} {warning}".strip())
 
 
 def _with_remarks(text: str, case: _Case) -> str:

@@ -63,7 +63,15 @@ class AnswerCheck:
         if foreign is not None:
             return _unfounded(*foreign)
         have = [leaf for each in exposed for _, leaf in leaves(each)]
-        others = [found for found in leaves(data) if not any(equal(found[1], value) for value in have)]
+        texts, rest = (
+            {leaf for leaf in have if isinstance(leaf, str)},
+            [leaf for leaf in have if not isinstance(leaf, str)],
+        )
+        others = [
+            (pointer, leaf)
+            for pointer, leaf in leaves(data)
+            if not (leaf in texts if isinstance(leaf, str) else any(equal(leaf, value) for value in rest))
+        ]
         if not others:
             return None
         unseen = next((found for found in others if not isinstance(found[1], str) and not _is_number(found[1])), None)

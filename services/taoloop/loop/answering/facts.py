@@ -8,11 +8,12 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Final
 
-from taoloop.core.exact_json import Json, JsonValue
+from taoloop.core.exact_json import ABSENT, Json, JsonValue
 from taoloop.core.pointers import PointerNotFound, join, lookup
 from taoloop.loop.answering.findings import Disagreement, Findings, exposed_of, is_empty, leaves, present
 from taoloop.loop.answering.wording import ToolWords, Words, label_of, listed, said, words_for
 from taoloop.loop.steps.step_record import StepRecord
+from taoloop.plan.flow.fan_out import item_number
 from taoloop.plan.thinking import Answer, AnswerOrigin, Grounding
 from taoloop.tools.signature import Trust
 
@@ -140,6 +141,7 @@ def _sayable(value: JsonValue) -> Iterator[tuple[str, str, JsonValue]]:
 
 def _remarks(findings: Findings, tools: Mapping[str, ToolWords], words: Words) -> list[str]:
     remarks = [_disagreement(each, words) for each in findings.disagreements]
+    remarks += [_in_part(each, tools, words) for each in findings.in_part]
     for sentence, records in (
         (words.doubtful, [record for record in findings.spoken if record.is_doubtful]),
         (words.not_found, findings.failed),
@@ -148,6 +150,13 @@ def _remarks(findings: Findings, tools: Mapping[str, ToolWords], words: Words) -
         names = [what_of(record, tools) for record in records]
         remarks += [sentence.format(what=listed(names, words))] if names else []
     return remarks
+
+
+def _in_part(record: StepRecord, tools: Mapping[str, ToolWords], words: Words) -> str:
+    """Return which items of a list have no result; they count from 1, as everywhere in answers."""
+    failed = record.missing.actual if record.missing is not None else ABSENT
+    numbers = [str(item_number(str(each)) + 1) for each in failed] if isinstance(failed, list) else []
+    return words.in_part.format(what=what_of(record, tools), items=words.list_mark.join(numbers))
 
 
 def _disagreement(found: Disagreement, words: Words) -> str:

@@ -49,6 +49,7 @@ class Findings:
     Attributes:
         spoken: The results that the answer speaks of, in their order.
         failed: Steps that the plan could do without and that brought nothing.
+        in_part: Steps for the items of a list whose results lack some of them.
         left_out: Steps whose condition does not hold.
         disagreements: Where two sources of one fact differ.
         known: Every result that may be used, the ones that others build on among them.
@@ -56,13 +57,18 @@ class Findings:
 
     spoken: tuple[StepRecord, ...] = ()
     failed: tuple[StepRecord, ...] = ()
+    in_part: tuple[StepRecord, ...] = ()
     left_out: tuple[StepRecord, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
     known: tuple[StepRecord, ...] = ()
 
 
 def findings_of(
-    records: Iterable[StepRecord], plan_steps: Iterable[str] = (), corrections: Sequence[CorrectionMade] = ()
+    records: Iterable[StepRecord],
+    plan_steps: Iterable[str] = (),
+    corrections: Sequence[CorrectionMade] = (),
+    *,
+    tells_earlier: bool = False,
 ) -> Findings:
     """Sort what is known of the steps of a run.
 
@@ -73,19 +79,24 @@ def findings_of(
 
     Args:
         records: What is known of every step, in the order in which they were planned.
-        plan_steps: The steps of the latest plan; only their failures are told, since earlier ones were planned round.
+        plan_steps: The steps of the latest plan; their failures are told.
         corrections: What was done about failures, oldest first.
+        tells_earlier: Whether failures of earlier plans are told too, of tools that never served in the run: where the
+            latest plan has succeeded they were planned round, else something may still be missing.
     """
     kept = [
         record for record in records if not record.is_forgotten and not record.is_item and not is_second(record.step_id)
     ]
     latest = frozenset(plan_steps)
+    served = {record.tool for record in kept if record.has_succeeded}
+    told = latest | {each.step_id for each in kept if tells_earlier and each.tool not in served}
     builders = (record for record in kept if record.has_succeeded or record.step_id not in latest)
     built_on = {earlier for record in builders for earlier in _built_on(record)}
     spoken = tuple(_latest(record for record in kept if record.has_succeeded and record.step_id not in built_on))
     return Findings(
         spoken=spoken,
-        failed=tuple(record for record in kept if record.step_id in latest and _has_failed(record)),
+        failed=tuple(record for record in kept if _has_failed(record) and record.step_id in told),
+        in_part=tuple(record for record in kept if record.missing is not None),
         left_out=tuple(record for record in kept if record.step_id in latest and record.is_left_out),
         disagreements=tuple(
             found for record in spoken for found in islice(_disagreements(record, corrections), MAX_DISAGREEMENTS)

@@ -33,6 +33,7 @@ class Words:
         nothing: A tool found nothing.
         done: A tool that changes something said nothing.
         not_found: No result could be had of a tool.
+        in_part: Some items of a list have no result.
         left_out: A step was not taken, since its condition does not hold.
         doubtful: A result hardly can be relied on.
         reworded: A text in other words than its own rests on what other people wrote.
@@ -47,6 +48,7 @@ class Words:
     nothing: str
     done: str
     not_found: str
+    in_part: str
     left_out: str
     doubtful: str
     reworded: str
@@ -62,6 +64,7 @@ _ENGLISH: Final = Words(
     nothing="{what}: nothing was found.",
     done="{what}: done.",
     not_found="No result could be had: {what}.",
+    in_part="No result could be had for some items of the list, counted from 1: {items} ({what}).",
     left_out="Not done, since its condition does not hold: {what}.",
     doubtful="This result is of low confidence, please check it: {what}.",
     reworded="This rests on text that other people wrote, and nobody has verified it: {what}.",
@@ -76,6 +79,7 @@ _CHINESE: Final = Words(
     nothing="{what}：没有找到结果。",
     done="{what}：已完成。",
     not_found="没有得到结果：{what}。",
+    in_part="列表中以下各项（从 1 起）没有得到结果：{items}（{what}）。",
     left_out="条件不满足，未执行：{what}。",
     doubtful="该结果可信度较低，请核实：{what}。",
     reworded="以上内容来自他人撰写的文字，未经核实：{what}。",

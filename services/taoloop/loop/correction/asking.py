@@ -53,7 +53,7 @@ def candidates_of(fault: Fault, record: StepRecord, parameters: CompiledSchema, 
 
 
 def question(
-    fault: Fault, record: StepRecord, parameters: CompiledSchema, pointer: str, *, is_chinese: bool
+    fault: Fault, record: StepRecord, parameters: CompiledSchema, pointer: str, called: str, *, is_chinese: bool
 ) -> InputField:
     """Return the question for another value.
 
@@ -62,6 +62,7 @@ def question(
         record: The step that it was for.
         parameters: The tool's parameters.
         pointer: The value's place in the arguments.
+        called: What users know the tool by.
         is_chinese: Whether the user is spoken to in Chinese, else in English.
     """
     found = _reading(fault, record, parameters, pointer)
@@ -69,7 +70,7 @@ def question(
     reason = InputReason.AMBIGUOUS if is_ambiguous else InputReason.INVALID
     node = place(_schema(parameters), pointer)
     words = _QUESTIONS[reason, is_chinese].format(
-        tool=record.tool, name=pointer.rsplit("/", 1)[-1], value=_said(record, pointer)
+        tool=called, name=pointer.rsplit("/", 1)[-1], value=_said(record, pointer)
     )
     return InputField(
         pointer=pointer,

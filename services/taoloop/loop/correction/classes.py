@@ -169,13 +169,20 @@ CODES: Final[dict[FaultClass, tuple[FaultCode, ...]]] = {
 _BY_CODE: Final[dict[str, FaultClass]] = {code: kind for kind, codes in CODES.items() for code in codes}
 
 
-def class_of(code: str, *, may_have_effect: bool = False) -> FaultClass:
+NOT_OF_VALUES: Final = (401, 402, 403, 405, 406, 407, 415, 426)
+"""Answers of HTTP that speak of who calls and how; another value of the user's gets the same."""
+
+
+def class_of(code: str, *, may_have_effect: bool = False, status_code: int = 0) -> FaultClass:
     """Return the class of a fault code; a code of a contract's own says that the tool failed.
 
     Args:
         code: The fault's code.
         may_have_effect: Whether the call may have changed something: then that counts, and the code does not.
+        status_code: What the tool answered over HTTP: it may refuse whatever is asked for. 0 for nothing.
     """
     if may_have_effect:
         return FaultClass.EFFECT_UNKNOWN
+    if code == FaultCode.UPSTREAM_REFUSED and status_code in NOT_OF_VALUES:
+        return FaultClass.TOOL_FAILED
     return _BY_CODE.get(code, FaultClass.TOOL_FAILED)

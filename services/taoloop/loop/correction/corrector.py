@@ -17,7 +17,7 @@ from taoloop.loop.correction.machine import Edge, Reaction, Skipped, SkipReason,
 from taoloop.loop.correction.progress import second_of
 from taoloop.loop.correction.second_source import preferred, second_step, verdict
 from taoloop.loop.correction.settings import CorrectionRules
-from taoloop.loop.correction.wording import user_message
+from taoloop.loop.correction.wording import tool_name, user_message
 from taoloop.loop.runlog.writer import RunWriter
 from taoloop.plan.model import PlanStep, ThoughtPlan
 from taoloop.plan.running import CorrectionMade, ResultObserved
@@ -79,6 +79,8 @@ class Corrector:
     async def ask_second_sources(self, plan: ThoughtPlan, run: Callable[[PlanStep], Awaitable[None]]) -> None:
         """Ask the other sources that corrections have announced, and write what holds then.
 
+        A source that may be asked only with a person's leave is waited for.
+
         Args:
             plan: The plan that goes on.
             run: Runs one step.
@@ -90,10 +92,11 @@ class Corrector:
             record, second = self._writer.state.steps[step_id], self._writer.state.steps.get(second_of(step_id))
             # Another host may have begun to ask, or even have got the result.
             tool = self._situation.other_source(record) if second is None else second.tool
-            if tool and (second is None or not second.is_done):
+            if tool and (second is None or not (second.is_done or second.is_waiting)):
                 await run(second_step(step, tool, self._situation.tools.parameters(tool)))
                 second = self._writer.state.steps.get(second_of(step_id))
-            await self._writer.emit(ResultObserved(result=verdict(record, second, reaction)))
+            if second is None or not second.is_waiting:
+                await self._writer.emit(ResultObserved(result=verdict(record, second, reaction)))
 
     async def correct(self, plan: ThoughtPlan) -> tuple[Corrected, ...] | None:
         """React to what failed in a plan whose steps have run.
@@ -158,7 +161,7 @@ class Corrector:
             user_message=user_message(
                 edge,
                 failure.fault,
-                failure.tool,
+                tool_name(self._situation.tools.by_name.get(failure.tool), failure.tool, is_chinese=is_chinese),
                 is_chinese=is_chinese,
                 is_untouched=not self._situation.has_acted(),
             ),

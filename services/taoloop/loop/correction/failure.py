@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
 from taoloop.core.deadlines import Deadline
 from taoloop.core.exact_json import Absent
@@ -16,15 +16,12 @@ from taoloop.loop.correction.progress import second_of
 from taoloop.loop.correction.settings import CorrectionRules
 from taoloop.loop.limits import RunLimits
 from taoloop.loop.state import RunState
-from taoloop.loop.steps.step_record import StepRecord
+from taoloop.loop.steps.step_record import MAY_HAVE_ACTED, StepRecord
 from taoloop.loop.tool_directory import KnownTools
-from taoloop.plan.acting import ActionStatus
 from taoloop.plan.flow.fan_out import planned_step_id
 from taoloop.plan.observing import ConfidenceLevel
 from taoloop.plan.task import Permissions
 from taoloop.tools.signature import Effect
-
-_MAY_HAVE_ACTED: Final = frozenset({ActionStatus.SUCCEEDED, ActionStatus.PENDING, ActionStatus.OUTCOME_UNKNOWN})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +75,7 @@ class Situation:
             Need.TIME: self._has_time(),
             Need.THOUGHT_TIME: self._has_thought_time(),
             Need.ITERATIONS: self.limits.reached(self.run.usage_of_round, self.run.result_bytes) is None,
+            Need.NEXT_ROUND: self.limits.reached_for_good(self.run.usage, self.run.result_bytes) is None,
             Need.RETRIABLE: failure.fault.retriable,
             Need.NEWS: failure.is_news,
             Need.MODEL: self._is_by_model(),
@@ -90,7 +88,7 @@ class Situation:
     def may_have_acted(self, record: StepRecord) -> bool:
         """Tell whether a step's call may have changed something."""
         actions = [each.action for each in self._calls(record) if each.action is not None]
-        acted = [action for action in actions if action.status in _MAY_HAVE_ACTED]
+        acted = [action for action in actions if action.status in MAY_HAVE_ACTED]
         return any(action.effect_id for action in acted) or (bool(acted) and self.writes(record.tool))
 
     def has_acted(self) -> bool:
@@ -122,7 +120,9 @@ class Situation:
     def _of_step(self, failure: Failure, record: StepRecord) -> dict[Need, bool]:
         place = value_at_fault(failure.fault, record, self.tools.parameters(record.tool))
         calls = self._calls(record)
+        made = self.run.calls_per_tool.get(record.tool, 0)
         return {
+            Need.CALLS: made + len(calls) <= self.limits.max_calls_per_tool,
             Need.FIRST_ATTEMPT: bool(calls) and all(_is_one_attempt(each) for each in calls),
             Need.FIXABLE: self._is_fixable(failure.fault, record),
             Need.ASKABLE: bool(place),
@@ -131,20 +131,23 @@ class Situation:
             Need.OTHER_SOURCE: bool(self.other_source(record)),
             Need.SURE_SOURCE: failure.fault.code == FaultCode.SOURCES_DISAGREE and self._is_second_sure(record),
             Need.WRITE: self.writes(record.tool),
+            Need.PARTLY_WRITTEN: self.writes(record.tool) and any(each.has_succeeded for each in self._items(record)),
         }
 
     def _calls(self, record: StepRecord) -> list[StepRecord]:
         """Return the calls by which a step failed: its own, or those of its items that failed."""
         if record.step is None or record.step.for_each is None:
             return [record]
-        items = (each for each in self.run.steps.values() if planned_step_id(each.step_id) == record.step_id)
-        return [each for each in items if not each.has_succeeded]
+        return [each for each in self._items(record) if not each.has_succeeded]
+
+    def _items(self, record: StepRecord) -> Iterator[StepRecord]:
+        return (each for each in self.run.steps.values() if planned_step_id(each.step_id) == record.step_id)
 
     def _is_fixable(self, fault: Fault, record: StepRecord) -> bool:
         schema = self.tools.parameters(record.tool).schema
         if isinstance(record.arguments, dict) and record.arguments:
             return is_fixable(readings(record.arguments, schema))
-        if isinstance(fault.actual, Absent) or not fault.field:
+        if isinstance(fault.actual, Absent) or not fault.field.startswith("/"):  # a limit's name is no place
             return False
         found = reading_at(schema, fault.field, fault.actual)
         return found is not None and is_fixable((found,))

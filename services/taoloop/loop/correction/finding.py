@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from taoloop.core.exact_json import ABSENT
@@ -10,7 +11,7 @@ from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.loop.correction.classes import FaultClass, class_of
 from taoloop.loop.correction.failure import Failure, Situation
 from taoloop.loop.correction.machine import State
-from taoloop.loop.correction.progress import is_second, state_after
+from taoloop.loop.correction.progress import is_second, second_of, state_after
 from taoloop.loop.steps.step_record import StepRecord
 from taoloop.plan.model import ThoughtPlan
 from taoloop.plan.running import CorrectionMade
@@ -81,6 +82,8 @@ def _failed_steps(situation: Situation, plan: ThoughtPlan) -> Iterator[Failure]:
     optional = {step.step_id for step in plan.steps if step.optional}
     for step in plan.steps:
         record = run.steps.get(step.step_id)
+        if record is not None and record.missing is not None and not _is_dealt_with(situation, record):
+            yield _lacks_items(situation, record, record.missing)
         if record is None or record.is_open or record.has_succeeded or _is_dealt_with(situation, record):
             continue
         fault = record.fault or plan_fault(f"Step {step.step_id} has no result.")
@@ -89,14 +92,21 @@ def _failed_steps(situation: Situation, plan: ThoughtPlan) -> Iterator[Failure]:
 
 
 def _is_dealt_with(situation: Situation, record: StepRecord) -> bool:
-    """Tell whether nothing is to be done: no failure, an optional step that was given up, or a person has spoken."""
-    return record.is_left_out or record.is_settled or situation.run.corrections.is_given_up(record.step_id)
+    """Tell whether nothing is to be done: no failure, given up, or a person has spoken or is asked for leave."""
+    if record.is_left_out or record.is_settled or situation.run.corrections.is_given_up(record.step_id):
+        return True
+    second = situation.run.steps.get(second_of(record.step_id))
+    return second is not None and second.is_waiting
 
 
 def _of_step(
     situation: Situation, record: StepRecord, fault: Fault, *, is_optional: bool = False, is_news: bool = False
 ) -> Failure:
-    kind = class_of(fault.code, may_have_effect=not record.has_succeeded and situation.may_have_acted(record))
+    kind = class_of(
+        fault.code,
+        may_have_effect=not record.has_succeeded and situation.may_have_acted(record),
+        status_code=0 if record.action is None else record.action.status_code,
+    )
     return Failure(
         fault=fault,
         kind=kind,
@@ -109,6 +119,11 @@ def _of_step(
     )
 
 
+def _lacks_items(situation: Situation, record: StepRecord, fault: Fault) -> Failure:
+    """Return the failure of items that an optional step goes on without; others build on its list, so it stays."""
+    return replace(_of_step(situation, record, fault, is_optional=True), state=State.ENDED)
+
+
 def _once_more(situation: Situation, made: CorrectionMade) -> Failure:
     record = situation.run.steps[made.step_id]
     return _of_step(situation, record, made.fault or plan_fault("The step failed."))
@@ -116,7 +131,8 @@ def _once_more(situation: Situation, made: CorrectionMade) -> Failure:
 
 def _finds_no_way(outcome: object, causes: list[CorrectionMade]) -> bool:
     if isinstance(outcome, Refusal):
-        return outcome.reason in _NO_WAY_ROUND
+        is_outdated = any(class_of(fault.code) is FaultClass.PLAN_OUTDATED for fault in outcome.faults)
+        return outcome.reason in _NO_WAY_ROUND and not is_outdated
     codes = {made.fault.code for made in causes if made.fault is not None}
     return isinstance(outcome, Escalation) and any(fault.code in codes for fault in outcome.faults)
 
@@ -127,7 +143,7 @@ def _of_thought(situation: Situation, fault: Fault, *, is_escalated: bool = Fals
     if kind in _OF_PLANS or fault.code == FaultCode.UNKNOWN_TOOL:
         kind = FaultClass.LLM_OUTPUT_MALFORMED
     corrections = situation.run.corrections
-    reached = max((state_after(made) for made in corrections.causes), default=State.FRESH)
+    reached = max((state_after(made) for made in corrections.causes if not made.step_id), default=State.FRESH)
     return Failure(
         fault=fault,
         kind=kind,

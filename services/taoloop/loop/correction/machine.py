@@ -110,6 +110,8 @@ class Need(StrEnum):
     TIME = "time"
     THOUGHT_TIME = "thought_time"
     ITERATIONS = "iterations"
+    NEXT_ROUND = "next_round"
+    CALLS = "calls"
     RETRIABLE = "retriable"
     FIRST_ATTEMPT = "first_attempt"
     FIXABLE = "fixable"
@@ -121,6 +123,7 @@ class Need(StrEnum):
     MODEL = "model"
     ESCALATED = "escalated"
     WRITE = "write"
+    PARTLY_WRITTEN = "partly_written"
 
     @property
     def meaning(self) -> str:
@@ -132,6 +135,8 @@ _NEED: Final = {
     Need.TIME: "The run has time left for a call and its pause.",
     Need.THOUGHT_TIME: "The run has time left for a thought: where a model thinks, its timeout and a margin of 0.5 s.",
     Need.ITERATIONS: "The run may think once more.",
+    Need.NEXT_ROUND: "What a person says may be followed by a thought: neither tokens nor bytes are used up.",
+    Need.CALLS: "The run may call the tool once more.",
     Need.RETRIABLE: "The executor says that the same call may succeed later.",
     Need.FIRST_ATTEMPT: "The executor made one attempt and did not repeat it by the contract's rules.",
     Need.FIXABLE: "A vocabulary of the contract has exactly one value for each word that is none yet.",
@@ -143,6 +148,7 @@ _NEED: Final = {
     Need.MODEL: "A language model made the thought.",
     Need.ESCALATED: "The planner itself wants a person.",
     Need.WRITE: "The step was to change something.",
+    Need.PARTLY_WRITTEN: "The step was to change something for each item of a list, and did for some of them.",
 }
 
 
@@ -180,7 +186,7 @@ _THINK: Final = (Need.NEWS, Need.ITERATIONS, Need.THOUGHT_TIME)
 _SOURCE: Final = (Need.OTHER_SOURCE, Need.TIME)
 
 EDGES: Final = (
-    Edge(FaultClass.TOOL_TIMEOUT, Reaction.RETRY, (Need.RETRIABLE, Need.FIRST_ATTEMPT, Need.TIME),
+    Edge(FaultClass.TOOL_TIMEOUT, Reaction.RETRY, (Need.RETRIABLE, Need.FIRST_ATTEMPT, Need.CALLS, Need.TIME),
          "A tool that was late once may be in time, and nothing has repeated the call.",
          is_transient=True, is_retry_useful=True),
     Edge(FaultClass.TOOL_TIMEOUT, Reaction.REPLAN, _THINK, "Another tool may answer in time.", is_transient=True),
@@ -194,14 +200,16 @@ EDGES: Final = (
          "What was to be changed surely was not, and is still wanted.", is_transient=True, is_told=True),
     Edge(FaultClass.TOOL_UNAVAILABLE, Reaction.FAIL, (), "No other tool serves; the user may ask again later.",
          is_transient=True, is_told=True),
-    Edge(FaultClass.TOOL_SCHEMA_VIOLATION, Reaction.FIX_INPUT, (Need.FIXABLE, Need.TIME),
+    Edge(FaultClass.TOOL_SCHEMA_VIOLATION, Reaction.FIX_INPUT, (Need.FIXABLE, Need.CALLS, Need.TIME),
          "The contract's vocabulary leaves one reading of the value.", is_retry_useful=True),
-    Edge(FaultClass.TOOL_SCHEMA_VIOLATION, Reaction.ASK, (Need.ASKABLE, Need.CANDIDATES),
+    Edge(FaultClass.TOOL_SCHEMA_VIOLATION, Reaction.ASK, (Need.ASKABLE, Need.CANDIDATES, Need.NEXT_ROUND),
          "The user's value is none of those that the tool takes, and no rule says which one is meant.", is_told=True),
     Edge(FaultClass.TOOL_SCHEMA_VIOLATION, Reaction.REPLAN, _THINK,
          "The same values fail again; the planner may find others, or ask."),
-    Edge(FaultClass.TOOL_SCHEMA_VIOLATION, Reaction.ASK, (Need.ASKABLE,),
+    Edge(FaultClass.TOOL_SCHEMA_VIOLATION, Reaction.ASK, (Need.ASKABLE, Need.NEXT_ROUND),
          "Planning again found nothing; only the user can give another value.", is_told=True),
+    Edge(FaultClass.TOOL_SCHEMA_VIOLATION, Reaction.HAND_OVER, (Need.PARTLY_WRITTEN,),
+         "Some items were changed and others were not; a person finishes it, or undoes it.", is_told=True),
     Edge(FaultClass.TOOL_SCHEMA_VIOLATION, Reaction.FAIL, (), "Nobody has other values.", is_told=True),
     Edge(FaultClass.TOOL_FAILED, Reaction.FALLBACK, _SOURCE, "The same call fails again; another tool gives the same."),
     Edge(FaultClass.TOOL_FAILED, Reaction.REPLAN, _THINK, "The same call fails again; there may be another way."),
@@ -250,6 +258,7 @@ EDGES: Final = (
 _OF_CLASS: Final = {kind: tuple(edge for edge in EDGES if edge.kind is kind) for kind in FaultClass}
 
 _TIMES: Final = frozenset({Need.TIME, Need.THOUGHT_TIME})
+_THOUGHTS: Final = frozenset({Need.ITERATIONS, Need.NEXT_ROUND})
 
 
 _ALWAYS: Final = frozenset({Reaction.HAND_OVER, Reaction.FAIL})
@@ -325,7 +334,7 @@ def _skip_reason(
     """Return None when an edge may be taken, else why not: a reason worth telling, or what simply does not hold."""
     if missing and missing <= _TIMES:
         return SkipReason.INSUFFICIENT_DEADLINE
-    if missing and missing <= _TIMES | {Need.ITERATIONS}:
+    if missing and missing <= _TIMES | _THOUGHTS:
         return SkipReason.MAX_ITERATIONS
     if missing:
         return missing

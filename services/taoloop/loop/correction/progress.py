@@ -66,8 +66,10 @@ class Corrections:
             self._open[made.step_id] = reaction
 
     def thought(self) -> None:
-        """Take note that a thought was made."""
-        self.causes, self._next_causes = self._next_causes, ()
+        """Take note that a thought was made; what led to one that failed itself stands behind the next one as well."""
+        is_of_thought = bool(self._next_causes) and not any(made.step_id for made in self._next_causes)
+        kept = tuple(made for made in self.causes if made.step_id) if is_of_thought else ()
+        self.causes, self._next_causes = (*kept, *self._next_causes), ()
 
     def observed(self, step_id: str) -> None:
         """Take note of a verdict on a step: it ends the comparison of its sources."""

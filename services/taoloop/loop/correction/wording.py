@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from taoloop.core.faults import Fault
+from taoloop.loop.answering.wording import ToolWords
 from taoloop.loop.correction.classes import FaultClass
 from taoloop.loop.correction.machine import Edge, Reaction
+from taoloop.plan.acting import ToolSummary
 
 _EN: Final = {
     FaultClass.TOOL_TIMEOUT: "{tool} did not answer in time{untouched}.",
@@ -41,6 +43,7 @@ _ZH: Final = {
     FaultClass.LIMIT_REACHED: "该请求超出了单次处理的上限。",
 }
 _UNTOUCHED: Final = {False: "; nothing was changed", True: "，没有做任何更改"}
+_STAYS: Final = {False: " What was done before stays done.", True: "此前已完成的操作仍然有效。"}
 _DISAGREE: Final = {
     False: "{tool} and another source disagree; what the more certain one says is told.",
     True: "{tool} 与另一来源的结果不一致，采用了较可信的一个。",
@@ -60,13 +63,21 @@ MAX_CANDIDATES: Final = 5
 """Most values that a sentence names; the question lists all of them."""
 
 
+def tool_name(summary: ToolSummary | None, name: str, *, is_chinese: bool) -> str:
+    """Return what users know a tool by: what it does, as its contract says; its name where that says nothing."""
+    if summary is None or not summary.description:
+        return name
+    what = ToolWords.of(summary).what
+    return f"“{what}”" if is_chinese else f'"{what}"'
+
+
 def user_message(edge: Edge, fault: Fault, tool: str, *, is_chinese: bool, is_untouched: bool = True) -> str:
     """Return what the user is told of a failure; empty where the edge tells nothing.
 
     Args:
         edge: What is done about it.
         fault: The failure.
-        tool: The tool that failed; empty when it was none.
+        tool: What users know the tool by that failed, see `tool_name`; empty when it was none.
         is_chinese: Whether the user is spoken to in Chinese, else in English.
         is_untouched: Whether the run has surely changed nothing so far.
     """
@@ -77,6 +88,8 @@ def user_message(edge: Edge, fault: Fault, tool: str, *, is_chinese: bool, is_un
         return _DISAGREE[is_chinese].format(tool=name)
     untouched = _UNTOUCHED[is_chinese] if is_untouched else ""
     cause = (_ZH if is_chinese else _EN)[edge.kind].format(tool=name, untouched=untouched)
+    if edge.reaction is Reaction.FAIL and not is_untouched:  # whoever asks for all of it again has it done twice
+        cause += _STAYS[is_chinese]
     ending = _ending(edge, fault, is_chinese=is_chinese)
     return f"{cause}{ending}" if is_chinese else f"{cause} {ending}".strip()
 

@@ -12,10 +12,10 @@ from taoloop.core.errors import RunConflict, TaoError, UnknownRun
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.core.logs import EventLog
 from taoloop.core.telemetry import Telemetry, names
+from taoloop.loop.ending import last_events
 from taoloop.loop.ports import RunKey, RunLeases, RunLog
 from taoloop.loop.runlog.writer import RunWriter
 from taoloop.loop.state import RunState
-from taoloop.loop.steps.lost_calls import cut_off
 from taoloop.plan.running import EventBody, LimitReached, RunFinished, RunResumed
 from taoloop.plan.task import Outcome
 
@@ -55,6 +55,10 @@ class Host(Protocol):
 
     def is_read(self, tool: str) -> bool:
         """Return whether a tool is known to change nothing."""
+        ...
+
+    async def look_up_tools(self, tenant: str) -> None:
+        """Have `is_read` know the tools, if anybody tells them."""
         ...
 
     async def go_on(self, writer: RunWriter) -> None:
@@ -138,6 +142,7 @@ class TakeOver:
             return None
         try:
             if state.fruitless_take_overs >= self._terms.max_take_overs:
+                await host.look_up_tools(key.tenant)
                 await host.settle(writer, *self._ending(state, host))
                 return None
             await writer.emit(RunResumed(reason=REASON))
@@ -162,16 +167,9 @@ class TakeOver:
             suggestion="Look at the logs of the hosts: the run itself may be what ends them.",
         )
         _log.error("run_ended_after_take_overs", run_id=state.run_id, take_overs=most)
-        return (
-            *cut_off(state, host.is_read, fault),
-            LimitReached(limit=fault.field, value=float(most)),
-            RunFinished(
-                outcome=Outcome.LIMIT_REACHED,
-                fault=fault,
-                usage=state.usage,
-                duration_seconds=state.seconds_used(state.updated_at or self._clock.now()),
-            ),
-        )
+        limit = LimitReached(limit=fault.field, value=float(most))
+        finished = RunFinished(outcome=Outcome.LIMIT_REACHED, fault=fault, usage=state.usage)
+        return last_events(state, finished, host.is_read, self._clock, limit, at=state.updated_at)
 
     def _soon(self) -> Deadline:
         return Deadline.after(self._terms.timeout_seconds, self._clock)

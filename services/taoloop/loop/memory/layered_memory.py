@@ -26,7 +26,7 @@ from taoloop.plan.task import Role, Task
 from taoloop.plan.thinking import MemoryContext
 
 MAX_RECALLED: Final = 1024
-"""Most runs whose recall is kept while they go on; one that was pushed out is recalled again."""
+"""Most runs whose recall is kept while they go on, and most lines of business of which nothing is known."""
 _WRITES: Final = 3
 """How often a session is written anew when another run of it was faster."""
 
@@ -45,6 +45,7 @@ class MemoryOptions:
         tells: Whether thoughts are told anything.
         entry_seconds: How long runs and preferences are kept.
         max_candidates: Most pieces of knowledge that a thought's are chosen from.
+        unknown_seconds: How long a line of business of which nothing is known is not asked about again.
         sweep_seconds: Pause between two rounds in which what has expired is deleted.
         summary_tokens: Most tokens of a summary.
         summary_seconds: How long a language model may take for a summary.
@@ -55,6 +56,7 @@ class MemoryOptions:
     tells: bool = True
     entry_seconds: float = 86_400.0
     max_candidates: int = 200
+    unknown_seconds: float = 5.0
     sweep_seconds: float = 600.0
     summary_tokens: int = 128
     summary_seconds: float = 10.0
@@ -99,6 +101,8 @@ class LayeredMemory:
         self._clock = clock
         self._summariser = summariser
         self._restored: OrderedDict[MemorySpace, SessionMemory] = OrderedDict()
+        self._unknown_until: OrderedDict[MemorySpace, float] = OrderedDict()
+        """Until when nothing is known of a line of business, on the monotonic clock."""
         self._recalled: OrderedDict[tuple[MemorySpace, str], Recalled] = OrderedDict()
         self._group = asyncio.TaskGroup()
         self._sweeping: asyncio.Task[None] | None = None
@@ -163,13 +167,23 @@ class LayeredMemory:
         session = self._restored.pop(space, None)
         if session is None:
             session = await self._load(tiers, space) if space.session_id else SessionMemory()
-        entries: tuple[KnowledgeEntry, ...] = ()
-        limit = self._options.max_candidates
-        if tiers.warm is not None:
-            entries = await tiers.warm.read(lambda store, deadline: store.known(space, limit, deadline)) or ()
-        if len(entries) == limit:
+        entries = await self._known(tiers.warm, space) if tiers.warm is not None else ()
+        if len(entries) == self._options.max_candidates:
             self._leave_out("candidates")
         return self._recall.recalled(session, entries, state)
+
+    async def _known(self, warm: Tier[WarmMemory], space: MemorySpace) -> tuple[KnowledgeEntry, ...]:
+        """Return what is known of a run's user and line of business.
+
+        Of a line alone nothing is known as a rule, and each run without a user would ask in vain.
+        """
+        line, limit = replace(space, session_id=""), self._options.max_candidates
+        if self._clock.monotonic() < self._unknown_until.get(line, 0.0):
+            return ()
+        found = await warm.read(lambda store, deadline: store.known(space, limit, deadline))
+        if found == () and not space.user_id:
+            _put_newest(self._unknown_until, line, self._clock.monotonic() + self._options.unknown_seconds)
+        return found or ()
 
     async def _load(self, tiers: Tiers, space: MemorySpace) -> SessionMemory:
         """Return the newest copy of a session: one store may have missed the last run, and Redis forgets soon.

@@ -169,6 +169,7 @@ def _options(settings: MemorySettings) -> MemoryOptions:
         tells=settings.recall.enabled,
         entry_seconds=settings.warm.ttl_seconds,
         max_candidates=settings.warm.max_candidates,
+        unknown_seconds=settings.warm.unknown_seconds,
         sweep_seconds=settings.warm.sweep_seconds,
         summary_tokens=settings.recall.max_summary_tokens,
         summary_seconds=settings.summariser.timeout_seconds,

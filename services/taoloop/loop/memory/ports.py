@@ -48,7 +48,7 @@ class HotMemory(Protocol):
 
 
 class WarmMemory(HotMemory, Protocol):
-    """The same for a day, and knowledge beside it."""
+    """The same for a day, and knowledge beside it: what is known of a session's runs is forgotten with the session."""
 
     async def keep(self, space: MemorySpace, entries: Sequence[KnowledgeEntry], deadline: Deadline) -> None:
         """Write entries, each in the place of the one of its kind, name and user in the space's line of business.

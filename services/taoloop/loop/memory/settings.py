@@ -53,6 +53,13 @@ class WarmMemorySettings(SettingsGroup):
         le=10_000,
         description="Most pieces of knowledge that a thought's are chosen from, the newest of a user and of a line.",
     )
+    unknown_seconds: float = Field(
+        default=5.0,
+        ge=0.0,
+        le=300.0,
+        description="How long a run without a user does not ask anew what is known of a line of business of which "
+        "nothing was, in seconds; so late is knowledge noticed that is added there.",
+    )
 
 
 class RecallSettings(SettingsGroup):

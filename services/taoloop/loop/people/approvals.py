@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final, Protocol
 
 from taoloop.core.calls import CallContext
-from taoloop.core.errors import NotWaiting, TaoError
+from taoloop.core.errors import FieldViolation, InvalidRequest, NotWaiting, TaoError
 from taoloop.core.logs import EventLog
 from taoloop.loop.ports import ActionPort
 from taoloop.loop.state import RunState
 from taoloop.plan.effects import (
+    MAX_COMMENT_CHARACTERS,
+    MAX_NAME_CHARACTERS,
     ApprovalDecision,
     ApprovalState,
     DecideApprovalRequest,
@@ -61,6 +64,31 @@ def require_open(state: RunState, approval_id: str) -> None:
             f"Run {state.run_id} {waits}, not for {approval_id}.",
             metadata={"run_id": state.run_id, "approval_id": approval_id},
         )
+
+
+def too_long(*given: tuple[str, str, int]) -> Iterator[FieldViolation]:
+    """Yield what is longer than it may be of what somebody said: field, text and most characters of each."""
+    for field, text, most in given:
+        if len(text) > most:
+            yield FieldViolation(field, f"must have at most {most} characters, not {len(text)}")
+
+
+def require_short(request: LoopServiceDecideApprovalRequest) -> None:
+    """Check that what was said with a decision may stand in logs and faults.
+
+    Raises:
+        InvalidRequest: It is too long.
+    """
+    violations = list(
+        too_long(
+            ("request_id", request.request_id, MAX_NAME_CHARACTERS),
+            ("decided_by", request.decided_by, MAX_NAME_CHARACTERS),
+            ("comment", request.comment, MAX_COMMENT_CHARACTERS),
+        )
+    )
+    if violations:
+        what = "; ".join(f"{each.field} {each.description}" for each in violations)
+        raise InvalidRequest(f"The decision cannot be taken: {what}.", violations=violations)
 
 
 def forwarded(request: LoopServiceDecideApprovalRequest) -> DecideApprovalRequest:

@@ -6,7 +6,7 @@ import asyncio
 
 from taoloop.core.calls import CallContext
 from taoloop.core.errors import RunConflict
-from taoloop.loop.people.approvals import decided, forwarded, require_open
+from taoloop.loop.people.approvals import decided, forwarded, require_open, require_short
 from taoloop.loop.people.expiry import Lapses
 from taoloop.loop.people.inputs import accept_input, find_repeat
 from taoloop.loop.people.resting import RestingRuns
@@ -71,8 +71,10 @@ class PeopleDesk:
         Raises:
             UnknownRun: No such run for this tenant.
             NotWaiting: The run waits for no such approval.
+            InvalidRequest: What was said with the decision is too long.
             DeadlineExceeded: The run did not come to rest in time.
         """
+        require_short(request)
         while True:
             state = await self._runs.at_rest(request.run_id, call)
             earlier = next((known for known in state.decisions if known.approval_id == request.approval_id), None)
@@ -89,10 +91,11 @@ class PeopleDesk:
         self, state: RunState, request: LoopServiceDecideApprovalRequest, call: CallContext
     ) -> LoopServiceDecideApprovalResponse:
         reply = await self._action.decide_approval(forwarded(request), call)
-        is_heard = reply.decision is request.decision
+        # Somebody else may have decided before; an executor of an earlier version does not say who.
+        unnamed = request.decided_by if reply.decision is request.decision else ""
         outcome = ApprovalOutcome(
             approval_id=request.approval_id,
             decision=reply.decision,
-            decided_by=request.decided_by if is_heard else "",
+            decided_by=reply.decided_by or unnamed,
         )
         return decided(state.run_id, await self._lapses.settle(state, [outcome], call), outcome)

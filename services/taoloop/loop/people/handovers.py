@@ -12,11 +12,13 @@ from taoloop.core.exact_json import ABSENT, Json
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.core.telemetry import names
 from taoloop.core.telemetry.metrics import Metrics
+from taoloop.loop.people.approvals import too_long
 from taoloop.loop.people.package import package
 from taoloop.loop.people.resting import RestingRuns
 from taoloop.loop.people.waits import HandoverRecord
 from taoloop.loop.ports import RunLog, RunsWanted
 from taoloop.loop.state import RunState
+from taoloop.plan.effects import MAX_COMMENT_CHARACTERS, MAX_NAME_CHARACTERS
 from taoloop.plan.handovers import (
     DecideHandoverRequest,
     DecideHandoverResponse,
@@ -31,9 +33,7 @@ from taoloop.plan.task import Outcome
 from taoloop.plan.thinking import Answer, AnswerOrigin
 from taoloop.tools.schemas import CompiledSchema
 
-MAX_COMMENT_CHARACTERS: Final = 4096
 MAX_ANSWER_CHARACTERS: Final = 65_536
-MAX_NAME_CHARACTERS: Final = 256
 
 
 class HandoverDesk:
@@ -193,14 +193,12 @@ def _violations(request: DecideHandoverRequest) -> Iterator[FieldViolation]:
         yield FieldViolation("answer_data_json", "may be given with the decision ANSWERED alone")
     if not request.decided_by.strip():
         yield FieldViolation("decided_by", "must name who decided")
-    for field, text, most in (
+    yield from too_long(
         ("request_id", request.request_id, MAX_NAME_CHARACTERS),
         ("decided_by", request.decided_by, MAX_NAME_CHARACTERS),
         ("comment", request.comment, MAX_COMMENT_CHARACTERS),
         ("answer_text", request.answer_text, MAX_ANSWER_CHARACTERS),
-    ):
-        if len(text) > most:
-            yield FieldViolation(field, f"must have at most {most} characters, not {len(text)}")
+    )
 
 
 def _fitting(schema: Json, data: Json) -> Json:

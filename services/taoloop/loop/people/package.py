@@ -78,11 +78,11 @@ def _suggestions(state: RunState, record: HandoverRecord) -> Iterator[str]:
         return
     for step in state.steps.values():
         if step.action is not None and _is_unknown(step):
-            effect = step.action.effect_id
-            look = f"taoloop effects resolve {effect}" if effect else f"taoloop effects list --run {state.run_id}"
+            effect = step.action.effect_id or "EFFECT_ID"
+            find = "" if step.action.effect_id else f" Its id is told by: taoloop effects list --run {state.run_id}."
             yield (
                 f"Whether step {step.step_id} ({step.tool}) took effect is not known. Look it up at the tool, then say "
-                f"so with: {look}."
+                f"so with: taoloop effects resolve {effect} --took-place, or --did-not-take-place.{find}"
             )
     fault = record.required.fault
     if fault is not None and fault.suggestion:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from taoloop.core.faults import Fault
 from taoloop.plan.acting import ActionResult
+from taoloop.plan.effects import ApprovalDecision
 from taoloop.plan.handovers import HandoverMoment
 from taoloop.plan.model import ThoughtPlan
 from taoloop.plan.observing import ObservationResult
@@ -86,8 +87,8 @@ def _told(body: object) -> str:
             return f"Step {step_id} ran over {items} items" + (f"; failed: {', '.join(failed)}." if failed else ".")
         case LimitReached(limit=limit, value=value):
             return f"The run reached its limit {limit} of {value:g}."
-        case ApprovalRequired(tool=tool, step_id=step_id, reason=reason):
-            return f"Leave was asked for step {step_id} ({tool}). {reason}".rstrip()
+        case ApprovalRequired(approval_id=approval_id, tool=tool, step_id=step_id, reason=reason):
+            return f"Approval {approval_id} was asked for step {step_id} ({tool}). {reason}".rstrip()
         case ApprovalExpiring(step_id=step_id, tool=tool):
             return f"The question about step {step_id} ({tool}) is about to lapse."
         case InputRequired(fields=fields):
@@ -119,8 +120,10 @@ def _decided(response: ThinkResponse) -> str:
 
 def _resumed(resumed: RunResumed) -> str:
     if resumed.approval is not None:
+        if resumed.approval.decision is ApprovalDecision.EXPIRED:
+            return f"Approval {resumed.approval.approval_id} lapsed: nobody decided in time."
         by = f" by {resumed.approval.decided_by}" if resumed.approval.decided_by else ""
-        return f"Leave was {resumed.approval.decision}{by}."
+        return f"Approval {resumed.approval.approval_id} was {resumed.approval.decision}{by}."
     if resumed.handover is not None:
         by = f" by {resumed.handover.decided_by}" if resumed.handover.decided_by else ""
         comment = f": {resumed.handover.comment}" if resumed.handover.comment else ""

@@ -15,6 +15,7 @@ from taoloop.loop.runlog.redis_leases import lease_name
 from taoloop.loop.runlog.retention import Retention
 from taoloop.loop.runlog.run_keys import RunKeys
 from taoloop.plan.task import Outcome
+from taoloop.wire.redis.redis_errors import LIBRARY_ERRORS, unavailable
 from taoloop.wire.redis.redis_link import RedisLink
 
 BATCH: Final = 500
@@ -142,11 +143,14 @@ class RedisRunSweep:
         """Yield the keys of the whole installation that match, a batch at a time."""
         client: Any = self._link.client
         batch: list[str] = []
-        async for key in client.scan_iter(match=pattern, count=BATCH):
-            batch.append(key.decode())
-            if len(batch) == BATCH:
-                yield batch
-                batch = []
+        try:
+            async for key in client.scan_iter(match=pattern, count=BATCH):
+                batch.append(key.decode())
+                if len(batch) == BATCH:
+                    yield batch
+                    batch = []
+        except LIBRARY_ERRORS as error:
+            raise unavailable(error) from error
         if batch:
             yield batch
 

@@ -9,6 +9,7 @@ from typing import Final
 from taoloop.core.calls import CallContext
 from taoloop.core.errors import MessageTooLarge, TaoError
 from taoloop.core.exact_json import ABSENT, JsonValue
+from taoloop.core.faults import FaultCode
 from taoloop.core.ids import new_id
 from taoloop.loop.patience import FIRST_PAUSE_SECONDS
 from taoloop.loop.runlog.writer import RunWriter
@@ -25,6 +26,10 @@ from taoloop.tools.signature import Effect
 LAST_WORD_SECONDS: Final = 0.5
 """How long before its deadline a step stops waiting for a job, so that the job's handle is still recorded; and how much
 longer than its own time a step waits for the executor, which ends the call in time and says how."""
+
+
+_SAID_OF_JOBS: Final = frozenset({FaultCode.JOB_FAILED, FaultCode.JOB_CANCELLED, FaultCode.OUTCOME_UNKNOWN})
+"""Faults that say themselves what became of a job; after any other one it may go on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +106,13 @@ class ToolCaller:
             again = replace(self._request(call), job_handle=result.job_handle, timeout_seconds=left)
             result = await self._answered(again, context, may_be_made=True)
             await self._services.clock.sleep(FIRST_PAUSE_SECONDS)
-        return result
+        if result.fault is None or is_a_job(result) or self.is_read(call.step.tool):
+            return result
+        if result.fault.code in _SAID_OF_JOBS:
+            return result
+        # Whoever is refused an answer, for example since the tool is switched off, has not stopped the job.
+        fault = unknown_outcome(call.step.tool, result.fault.message)
+        return replace(result, status=ActionStatus.OUTCOME_UNKNOWN, fault=fault)
 
     def _request(self, call: StepCall) -> ExecuteRequest:
         state, step = self._writer.state, call.step

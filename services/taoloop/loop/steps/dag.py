@@ -22,8 +22,9 @@ _RULES: Final = (
     structure.ids_are_unique,
     structure.dependencies_are_known,
     structure.dependencies_have_no_cycle,
+    structure.times_are_in_bounds,
 )
-"""What the order of steps, and their records, rest on; a planner that is not ours may not have checked it."""
+"""What the order of steps, their time and their records rest on; a planner that is not ours may not have checked it."""
 
 
 def faults_of_order(plan: ThoughtPlan, steps: Mapping[str, StepRecord]) -> tuple[Fault, ...]:

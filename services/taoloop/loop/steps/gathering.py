@@ -7,7 +7,8 @@ from typing import Final
 
 from taoloop.core.exact_json import ABSENT, Json, JsonValue
 from taoloop.core.faults import Fault, FaultCode, FaultStage
-from taoloop.loop.steps.step_record import StepRecord
+from taoloop.loop.correction.classes import FaultClass, class_of
+from taoloop.loop.steps.step_record import MAY_HAVE_ACTED, StepRecord
 from taoloop.plan.flow.fan_out import item_step_id
 from taoloop.plan.observing import ConfidenceLevel, ObservationResult
 from taoloop.plan.running import ItemsGathered
@@ -15,6 +16,7 @@ from taoloop.tools.signature import Trust
 
 # Of several failures the one that only a person may go on after is the step's.
 _GRAVEST: Final = (FaultCode.OUTCOME_UNKNOWN, FaultCode.REPEATED_WRITE, FaultCode.DECISION_BY_PERSON_NEEDED)
+_NO_OTHER_WAY: Final = frozenset({FaultClass.PERSON_NEEDED, FaultClass.NOT_PERMITTED})
 _LEVELS: Final = (ConfidenceLevel.LOW, ConfidenceLevel.MEDIUM, ConfidenceLevel.HIGH)
 _MAX_NAMED: Final = 5
 
@@ -23,8 +25,8 @@ def gather(record: StepRecord, steps: Mapping[str, StepRecord], gathered: ItemsG
     """Give a step that ran once per item its result: the list of the items' results.
 
     It is as trusted, and as sure, as the least of them. Where items failed the step failed, unless it is optional and
-    some succeeded: then its result is the list of those. A failure that only a person may go on after is never passed
-    over in silence.
+    some succeeded: then its result is the list of those, and `missing` says what it lacks. A failure that only a person
+    may go on after is never passed over, nor is one that may have changed something.
 
     Args:
         record: The step.
@@ -36,10 +38,11 @@ def gather(record: StepRecord, steps: Mapping[str, StepRecord], gathered: ItemsG
     brought = [item for item in items if item.has_succeeded]
     failed = [item for item in items if not item.has_succeeded]
     is_optional = record.step is not None and record.step.optional
-    is_grave = any(item.fault is not None and item.fault.code in _GRAVEST for item in failed)
-    is_valid = not gathered.failed or (is_optional and bool(brought) and not is_grave)
+    is_valid = not gathered.failed or (is_optional and bool(brought) and not any(map(_is_grave, failed)))
     record.gatherings += 1
     record.skipped = None
+    fault = _fault(failed, gathered) if gathered.failed else None
+    record.missing = fault if is_valid else None
     record.arguments = [_value(item.arguments) for item in brought]
     record.provenance = tuple(source for item in brought for source in item.provenance)
     record.observation = ObservationResult(
@@ -51,15 +54,20 @@ def gather(record: StepRecord, steps: Mapping[str, StepRecord], gathered: ItemsG
         confidence=_confidence(brought) if is_valid else 0.0,
         confidence_level=_level(brought) if is_valid else ConfidenceLevel.LOW,
         trust=Trust.UNTRUSTED if any(item.trust is Trust.UNTRUSTED for item in brought) else Trust.TRUSTED,
-        fault=None if is_valid else _fault(failed, gathered),
+        fault=None if is_valid else fault,
     )
+
+
+def _is_grave(item: StepRecord) -> bool:
+    """Tell whether an item that failed may have changed something, or is for a person."""
+    has_acted = item.action is not None and bool(item.action.effect_id) and item.action.status in MAY_HAVE_ACTED
+    return has_acted or (item.fault is not None and item.fault.code in _GRAVEST)
 
 
 def _fault(failed: Sequence[StepRecord], gathered: ItemsGathered) -> Fault:
     """Return the fault of a step some of whose items failed: that of its gravest item, naming them all."""
     faults = [item.fault for item in failed if item.fault is not None]
-    grave = [fault for fault in faults if fault.code in _GRAVEST]
-    cause = next(iter((*grave, *faults)), None)
+    cause = min(faults, key=_rank, default=None)
     named = ", ".join(f"{item.step_id} {item.fault.code}" for item in failed[:_MAX_NAMED] if item.fault is not None)
     more = f" and {len(gathered.failed) - _MAX_NAMED} more" if len(gathered.failed) > _MAX_NAMED else ""
     return Fault(
@@ -73,6 +81,13 @@ def _fault(failed: Sequence[StepRecord], gathered: ItemsGathered) -> Fault:
         retry_after_seconds=max((fault.retry_after_seconds or 0.0 for fault in faults), default=0.0) or None,
         suggestion=cause.suggestion if cause is not None else "",
     )
+
+
+def _rank(fault: Fault) -> int:
+    """Return 0 for the gravest faults, 1 for those that allow no other way, so that none is tried for the others."""
+    if fault.code in _GRAVEST:
+        return 0
+    return 1 if class_of(fault.code) in _NO_OTHER_WAY else 2
 
 
 def _confidence(brought: Sequence[StepRecord]) -> float:

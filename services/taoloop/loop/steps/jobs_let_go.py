@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 
 from taoloop.core.calls import CallContext
@@ -30,24 +31,29 @@ async def let_jobs_go(action: ActionPort, state: RunState, tenant: str, clock: C
     """
     if state.finished is None or state.finished.outcome is not Outcome.CANCELLED:
         return
-    for record in state.steps.values():
-        result = record.action
-        if result is None or result.job_handle is ABSENT or result.status is ActionStatus.SUCCEEDED:
-            continue
-        request = ExecuteRequest(
-            request_id=new_id(clock),
-            run_id=state.run_id,
-            thought_id=state.thought_id,
-            iteration=state.iteration,
-            step_id=record.step_id,
-            tool=record.tool,
-            arguments=record.arguments,
-            provenance=record.provenance,
-            permissions=state.task.permissions or Permissions(),
-            job_handle=result.job_handle,
-            job_care=JobCare.CANCEL,
-        )
+
+    async def let_go(request: ExecuteRequest) -> None:
         try:
             await action.execute(request, CallContext(deadline=Deadline.after(CANCEL_SECONDS, clock), tenant=tenant))
         except TaoError as error:
-            _log.warning("job_not_let_go", step_id=record.step_id, reason=error.reason)
+            _log.warning("job_not_let_go", step_id=request.step_id, reason=error.reason)
+
+    async with asyncio.TaskGroup() as group:
+        for record in state.steps.values():
+            result = record.action
+            if result is None or result.job_handle is ABSENT or result.status is ActionStatus.SUCCEEDED:
+                continue
+            request = ExecuteRequest(
+                request_id=new_id(clock),
+                run_id=state.run_id,
+                thought_id=state.thought_id,
+                iteration=state.iteration,
+                step_id=record.step_id,
+                tool=record.tool,
+                arguments=record.arguments,
+                provenance=record.provenance,
+                permissions=state.task.permissions or Permissions(),
+                job_handle=result.job_handle,
+                job_care=JobCare.CANCEL,
+            )
+            group.create_task(let_go(request), name=f"job of {record.step_id}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from taoloop.core.exact_json import ABSENT
@@ -10,6 +10,7 @@ from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.loop.state import RunState
 from taoloop.loop.steps.step_record import StepRecord
 from taoloop.plan.acting import ActionResult, ActionStatus
+from taoloop.plan.flow.fan_out import planned_step_id
 from taoloop.plan.running import ActionReturned
 
 
@@ -54,6 +55,29 @@ def cut_off(state: RunState, is_read: Callable[[str], bool], fault: Fault) -> tu
     """
     in_flight = (record for record in state.steps.values() if record.is_in_flight)
     return tuple(ActionReturned(result=_cut_off(state, record, is_read, fault)) for record in in_flight)
+
+
+def unknown_effects(state: RunState, cut: Iterable[ActionReturned]) -> dict[str, Fault]:
+    """Return the fault of each step of which nobody knows whether it took effect, and about which no person has spoken.
+
+    Args:
+        state: The run as it ends.
+        cut: What `cut_off` says of the steps under way.
+    """
+    known = (record.action for record in state.steps.values() if not _is_spoken_of(state, record))
+    results = [each for each in (*known, *(returned.result for returned in cut)) if each is not None]
+    return {
+        each.step_id: each.fault or unknown_outcome(each.tool, "nothing came back.")
+        for each in results
+        if each.status is ActionStatus.OUTCOME_UNKNOWN
+    }
+
+
+def _is_spoken_of(state: RunState, record: StepRecord) -> bool:
+    """Tell whether a person has spoken about a step, or about the one that it is an item of, or it was given up."""
+    planned = state.steps.get(planned_step_id(record.step_id), record)
+    is_given_up = state.corrections.is_given_up(planned.step_id)
+    return record.is_settled or planned.is_settled or is_given_up
 
 
 def _cut_off(state: RunState, record: StepRecord, is_read: Callable[[str], bool], fault: Fault) -> ActionResult:

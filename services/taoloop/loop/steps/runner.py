@@ -98,9 +98,9 @@ class StepRunner:
             await self.skip(step, items)
             return
         due = {index: item for index, item in enumerate(items) if self._is_due(step, index)}
-        used, most = self._started_calls.get(step.tool, 0), self._limits.max_calls_per_tool
-        if used + len({digest(item) for item in due.values()}) > most:
-            await self.skip(step, self._no_more_calls(step.tool))  # half of the items would serve nobody
+        to_call = {digest(item) for index, item in due.items() if not self._has_result(step, index)}
+        if self._started_calls.get(step.tool, 0) + len(to_call) > self._limits.max_calls_per_tool:
+            await self.skip(step, self._no_more_calls(step.tool, len(to_call)))  # half of the items would serve nobody
             return
         with first_error():
             async with asyncio.TaskGroup() as group:
@@ -120,6 +120,10 @@ class StepRunner:
         if record is None or record.is_waiting or not record.is_done:
             return record is None or not record.is_waiting
         return not record.has_succeeded and planned is not None and record.gathering < planned.gatherings
+
+    def _has_result(self, step: PlanStep, index: int) -> bool:
+        record = self._record(item_step_id(step.step_id, index))
+        return record is not None and record.has_result
 
     async def _run_one(self, step: PlanStep, item: int = 0) -> None:
         record = self._record(step.step_id)
@@ -286,12 +290,15 @@ class StepRunner:
     def _record(self, step_id: str) -> StepRecord | None:
         return self._writer.state.steps.get(step_id)
 
-    def _no_more_calls(self, tool: str) -> Fault:
+    def _no_more_calls(self, tool: str, wanted: int = 1) -> Fault:
         return Fault(
             code=FaultCode.LIMIT_REACHED,
             stage=FaultStage.LOOP,
             message=f"The run may call {tool} {self._limits.max_calls_per_tool} times.",
             field="max_calls_per_tool",
+            expected=f"at most {self._limits.max_calls_per_tool} calls",
+            actual=self._started_calls.get(tool, 0) + wanted,
+            suggestion="Raise limits.max_calls_per_tool if the task needs more.",
         )
 
     def _no_more_bytes(self) -> Fault:
@@ -300,6 +307,9 @@ class StepRunner:
             stage=FaultStage.LOOP,
             message=f"The tools have answered {self._limits.max_result_bytes} bytes, all that the run may take.",
             field="max_result_bytes",
+            expected=f"less than {self._limits.max_result_bytes} bytes",
+            actual=self._writer.state.result_bytes,
+            suggestion="Raise limits.max_result_bytes if the task needs more, or let its tools return less.",
         )
 
     def _count(self, tool: str, outcome: str) -> None:

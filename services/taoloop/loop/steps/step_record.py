@@ -42,6 +42,8 @@ class StepRecord:
     """How often the results of the step's items were put together, for one that runs once per item."""
     gathering: int = 0
     """For an item: how often that had happened when it was last begun or skipped."""
+    missing: Fault | None = None
+    """Why the result, which serves all the same, lacks some of the step's items; its `actual` names them."""
 
     approval: ApprovalRequired | None = None
     """What the step waits for, until it is decided."""
@@ -151,7 +153,7 @@ class StepRecord:
     def reopen(self) -> None:
         """Take note that a correction lets the step run once more, as if it had not run."""
         self.earlier_calls += 1 if self.action is not None and not self.same_as else 0
-        self.action = self.observation = self.skipped = self.leave = None
+        self.action = self.observation = self.skipped = self.leave = self.missing = None
         self.is_reopened = True
 
 
@@ -160,6 +162,9 @@ def brings_untrusted_words(action: ActionResult) -> bool:
     has_words = action.served_by is not None or action.body is not None or any(each.code for each in action.attempts)
     return has_words and action.trust is Trust.UNTRUSTED
 
+
+MAY_HAVE_ACTED: Final = frozenset({ActionStatus.SUCCEEDED, ActionStatus.PENDING, ActionStatus.OUTCOME_UNKNOWN})
+"""What came of a call that, where it writes, may have changed something."""
 
 _GOES_ON: Final = frozenset({ActionStatus.PENDING, ActionStatus.APPROVAL_REQUIRED})
 

@@ -32,6 +32,18 @@ def planned_step_id(step_id: str) -> str:
     return planned if mark and index.isdecimal() else ""
 
 
+def item_number(step_id: str) -> int:
+    """Return the number, from 0, of the item that a step is for.
+
+    >>> item_number("1.t2#3")
+    3
+
+    Raises:
+        ValueError: The step is for no item.
+    """
+    return int(step_id.partition(_MARK)[2])
+
+
 def at_item(step: PlanStep, index: int) -> PlanStep:
     """Return the step for one item: what points at the item points into the list instead."""
     return replace(

@@ -19,6 +19,7 @@ from taoloop.values.datetimes import format_datetime, parse_rfc3339
 from taoloop.values.refusals import ValueRefused
 
 PLAN_VERSION: Final = "1.0"
+MAX_TIMEOUT_SECONDS: Final = 86_400
 """The version of the form that is written."""
 
 _PLAN_ALIASES: Final = {"timestamp": "created_at"}
@@ -242,8 +243,9 @@ def _for_each(form: Fields | None, scope: ArgsScope) -> ForEach | None:
 
 def _timeout(form: Fields) -> float | None:
     seconds = form.number("timeout_seconds")
-    if seconds is not None and not 0 < seconds <= 86_400:
-        form.faults.add(form.place_of("timeout_seconds"), "A timeout is above 0 and at most 86400 seconds.")
+    if seconds is not None and not 0 < seconds <= MAX_TIMEOUT_SECONDS:
+        message = f"A timeout is above 0 and at most {MAX_TIMEOUT_SECONDS} seconds."
+        form.faults.add(form.place_of("timeout_seconds"), message)
         return None
     return seconds
 

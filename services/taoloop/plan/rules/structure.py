@@ -9,7 +9,7 @@ from dataclasses import replace
 from taoloop.core.exact_json import ABSENT, JsonEncodeError, dumps
 from taoloop.core.faults import Fault, FaultCode
 from taoloop.plan.check_context import CheckContext, invalid, near, plan_fault, step_place
-from taoloop.plan.form.json_form import PLAN_VERSION, step_to_json
+from taoloop.plan.form.json_form import MAX_TIMEOUT_SECONDS, PLAN_VERSION, step_to_json
 from taoloop.plan.graph import Dependencies, cycles
 from taoloop.plan.model import Binding, PlanStep, QuerySpan, ThoughtPlan
 
@@ -47,6 +47,15 @@ def has_steps(plan: ThoughtPlan, _: CheckContext) -> Iterator[Fault]:
     """A plan has at least one step."""
     if not plan.steps:
         yield plan_fault(FaultCode.EMPTY_PLAN, "/steps", "The plan has no step.")
+
+
+def times_are_in_bounds(plan: ThoughtPlan, _: CheckContext) -> Iterator[Fault]:
+    """A step that has a time of its own has some, and no more than a day."""
+    for index, step in enumerate(plan.steps):
+        seconds = step.timeout_seconds
+        if seconds is not None and not 0 < seconds <= MAX_TIMEOUT_SECONDS:
+            message = f"A timeout is above 0 and at most {MAX_TIMEOUT_SECONDS} seconds."
+            yield invalid(step_place(index, "timeout_seconds"), message)
 
 
 def is_small(plan: ThoughtPlan, context: CheckContext) -> Iterator[Fault]:

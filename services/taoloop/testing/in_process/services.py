@@ -65,7 +65,11 @@ class LocalAction:
             request_id=request.request_id,
         )
         approval = await self._ledger.approvals.decide(call.tenant, decision)
-        return DecideApprovalResponse(approval_id=approval.approval_id, decision=DECISION_OF[approval.state])
+        return DecideApprovalResponse(
+            approval_id=approval.approval_id,
+            decision=DECISION_OF[approval.state],
+            decided_by=approval.decided_by,
+        )
 
     async def list_tools(self, call: CallContext) -> ListedTools:
         """See `ActionPort.list_tools`."""

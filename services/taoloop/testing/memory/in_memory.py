@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from taoloop.core.clock import Clock
 from taoloop.core.deadlines import Deadline
 from taoloop.core.errors import BackendUnavailable
-from taoloop.loop.memory.model import Forgotten, KnowledgeEntry, MemorySpace, SessionMemory
+from taoloop.loop.memory.model import EntryKind, Forgotten, KnowledgeEntry, MemorySpace, SessionMemory
 
 
 @dataclass(slots=True)
@@ -81,11 +81,18 @@ class InMemoryWarmMemory(InMemoryHotMemory):
     def __init__(self, clock: Clock, ttl_seconds: float = 86_400.0) -> None:
         super().__init__(clock, ttl_seconds)
         self._entries: dict[tuple[MemorySpace, str, str], KnowledgeEntry] = {}
+        self._sessions_of_runs: dict[tuple[MemorySpace, str, str], str] = {}
 
     async def forget(self, space: MemorySpace, deadline: Deadline) -> Forgotten:
         """See `HotMemory.forget`."""
         forgotten = await super().forget(space, deadline)
-        mine = [key for key in self._entries if space.user_id and not space.session_id and key[0] == space]
+        owner = replace(space, session_id="")
+        mine = [
+            key
+            for key in self._entries
+            if key[0] == owner
+            and (self._sessions_of_runs.get(key) == space.session_id if space.session_id else bool(space.user_id))
+        ]
         for key in mine:
             del self._entries[key]
         return replace(forgotten, entries=len(mine))
@@ -95,6 +102,8 @@ class InMemoryWarmMemory(InMemoryHotMemory):
         self._check()
         for entry in entries:
             owner = replace(space, user_id=entry.user_id, session_id="")
+            if entry.kind is EntryKind.RUN:
+                self._sessions_of_runs[owner, entry.kind.value, entry.name] = space.session_id
             self._entries[owner, entry.kind.value, entry.name] = replace(entry, updated_at=self._clock.now())
 
     async def known(self, space: MemorySpace, limit: int, deadline: Deadline) -> tuple[KnowledgeEntry, ...]:

@@ -17,7 +17,10 @@ _APART: Final = "[ -]{0,3}"
 """What stands between the groups of a number, if anything: a blank, a dash, or a dash between blanks."""
 _DOTTED: Final = r"1[3-9][0-9]\.[0-9]{4}\.[0-9]{4}"
 _MOBILE: Final = rf"(?:(?:\+|00)86{_APART})?(?:1[3-9][0-9](?:{_APART}[0-9]{{4}}){{2}}|{_DOTTED})"
-_LANDLINE: Final = rf"(?:\(0[1-9][0-9]{{1,2}}\)|0[1-9][0-9]{{1,2}}){_APART}[1-9][0-9]{{2,3}}{_APART}[0-9]{{4}}"
+# Behind a digit and a dash it is the rest of a date.
+_LANDLINE: Final = (
+    rf"(?<![0-9]-)(?:\(0[1-9][0-9]{{1,2}}\)|0[1-9][0-9]{{1,2}}){_APART}[1-9][0-9]{{2,3}}{_APART}[0-9]{{4}}"
+)
 _CHINESE_PHONE: Final = re.compile(rf"(?<![0-9])(?:{_MOBILE}|{_LANDLINE})(?![0-9])")
 # Digits and separators exclude each other, so that no part of it is read twice.
 _FOREIGN_PHONE: Final = re.compile(r"\+[1-9][0-9]*+(?:[ .()-]{1,2}[0-9]++){0,6}+")

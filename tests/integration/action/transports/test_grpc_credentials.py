@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import grpc
 import pytest
 import trustme
@@ -110,3 +112,22 @@ async def test_keys_that_are_no_pem_are_a_refused_credential() -> None:
     fault = await fault_of("https://127.0.0.1:1", tool(auth=MutualTls(certificate="TOKEN", key="TOKEN")))
     assert not fault.may_have_left
     assert "geheim" not in fault.message
+
+
+async def test_a_credential_that_a_service_says_again_is_masked() -> None:
+    secrets = ConfiguredSecrets({"TOKEN": SecretStr("streng-geheim")})
+
+    async def refuse(_request: Any, context: Any) -> bytes:
+        await context.abort(grpc.StatusCode.INTERNAL, "streng-geheim is no token")
+        return b""
+
+    wanted = tool(auth=BearerAuth(secret="TOKEN"))
+    async with orders_server() as server, opened(at(server), secrets=secrets) as transport:
+        said = await attempted(transport, wanted, order_id="Bearer streng-geheim", number=7)
+        server.handler = refuse
+        failed = await attempted(transport, wanted)
+
+    assert (b'"Bearer ***"' in said.body, said.has_masked) == (True, True)
+    assert failed.status_code >= 400
+    assert b"streng-geheim" not in failed.body
+    assert "streng-geheim" not in failed.failure

@@ -122,7 +122,7 @@ async def test_a_late_function_is_killed_with_its_children_and_frees_its_place(t
     async with opened() as transport:
         contract = tool("hangs")
         await attempted(transport, tool("process_id"))  # imports are warm
-        late = await fault_of(transport, contract, 3.0, pid_file=str(pids))
+        late = await fault_of(transport, contract, 1.5, pid_file=str(pids))
         assert (late.code, late.may_have_left, late.is_retriable) == (FaultCode.TOOL_TIMEOUT, True, True)
         worker, child = (int(pid) for pid in pids.read_text().split())
         await assert_eventually(lambda: not _runs(worker) and not _runs(child))

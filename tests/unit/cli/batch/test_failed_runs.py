@@ -82,14 +82,14 @@ async def test_a_log_is_read_where_it_says_which_tool_failed_or_what_went_wrong_
     source = Pages(
         run("a", Outcome.ANSWERED),
         run("b", Outcome.FAILED, LATE),
-        run("limit", Outcome.LIMIT_REACHED, Fault(code="LIMIT_REACHED", stage=FaultStage.LOOP, message="Enough.")),
+        run("away", Outcome.FAILED, Fault(code="SERVICE_UNAVAILABLE", stage=FaultStage.LOOP, message="Away.")),
         run("c", Outcome.FAILED, WAITS),
         run("gone", Outcome.FAILED, WAITS),
     )
     assert await laid(source) == [
         None,
         Attribution(run_id="b", part=Part.TOOL, code="TOOL_TIMEOUT", tool="find"),
-        Attribution(run_id="limit", part=Part.LIMIT, code="LIMIT_REACHED"),
+        Attribution(run_id="away", part=Part.DEPLOYMENT, code="SERVICE_UNAVAILABLE"),
         Attribution(run_id="c", part=Part.TOOL, code="TOOL_TIMEOUT", tool="find"),
         Attribution(run_id="gone", part=Part.OTHER, code="UPSTREAM_STEP_FAILED"),
     ]

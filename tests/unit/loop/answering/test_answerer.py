@@ -32,7 +32,7 @@ from taoloop.plan.thinking import Answer, AnswerOrigin, Grounding
 from taoloop.testing.chat.scripted_model import ScriptedChatModel
 from taoloop.testing.clock import FakeClock
 from taoloop.testing.services import ScriptedObservation
-from taoloop.tools.signature import Trust
+from taoloop.tools.signature import Effect, Trust
 from tests.unit.loop.answering.results import failed, known, record, said, state_of, tool
 
 CLOCK = FakeClock()
@@ -296,12 +296,14 @@ async def test_a_planner_that_names_results_has_them_worded_here() -> None:
     assert answer.data == {"status": "shipped", "fee": 12.5, "eta": "2026-03-12"}
 
 
-async def test_what_the_latest_plan_did_not_find_out_is_said_where_a_planner_answers_with_what_is_known() -> None:
+async def test_what_no_plan_found_out_is_said_where_a_planner_answers_with_what_is_known() -> None:
     named = Answer(text="", grounding=(Grounding(text="", step_id="1.t1", pointer=""),), origin=AnswerOrigin.FACTS)
-    answer = await of_planner(Asked(), named, FOUND, failed("1.t2", "weather"), failed("2.t1", "forecast"))
+    answer = await of_planner(
+        Asked(), named, failed("1.t0", "track"), FOUND, failed("1.t2", "weather"), failed("2.t1", "forecast")
+    )
 
     assert isinstance(answer, Answer)
-    assert answer.text.splitlines() == ["Order: shipped", "No result could be had: forecast."]
+    assert answer.text.splitlines() == ["Order: shipped", "No result could be had: weather, forecast."]
 
 
 async def test_a_planners_own_text_is_kept_where_it_holds() -> None:
@@ -352,6 +354,14 @@ async def test_data_that_cannot_take_the_form_is_a_fault_that_names_the_place() 
     fault = await Asked().to_plan(state_of(FOUND, output_schema=STATE))
     assert isinstance(fault, Fault)
     assert (fault.code, fault.field, fault.candidates) == ("SCHEMA_VIOLATION", "/state", ("status", "eta"))
+
+
+async def test_a_form_that_cannot_be_had_after_a_change_warns_not_to_have_it_made_again() -> None:
+    plan = ThoughtPlan(steps=(PlanStep(step_id="1.t1", tool="track"),))
+    books = tool("track", description="Books a room", effect=Effect.WRITE)
+    made = await Asked().answerer.of_plan(state_of(FOUND, output_schema=STATE), plan, known(books), call())
+    assert isinstance(made, Unanswered)
+    assert made.fault.suggestion.endswith("What was done is not undone, so do not ask for it again: Books a room.")
 
 
 async def test_a_model_fills_the_form_that_names_alone_do_not() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from taoloop.core.faults import FaultCode
 from taoloop.plan.acting import ActionResult, ActionStatus
 from taoloop.plan.running import HandoverRequired
-from taoloop.plan.task import Outcome
+from taoloop.plan.task import Limits, Outcome
 from taoloop.testing.services import ScriptedAction, ScriptedObservation, ScriptedThought
 from taoloop.tools.signature import Effect
 from tests.unit.loop.correction.correcting import (
+    LATE,
     failed,
     fault,
     first,
@@ -107,3 +108,27 @@ async def test_a_failure_that_ends_the_run_does_not_wait_for_leave() -> None:
     )
 
     assert ended(await run.drive()) == (Outcome.NEEDS_HUMAN, "CREDENTIAL_MISSING")
+
+
+async def test_a_user_of_a_run_that_fails_is_told_whether_anything_was_changed() -> None:
+    down = failed("UPSTREAM_UNAVAILABLE")
+    tools = listed(tool("pay", effect=Effect.WRITE), tool("find"))
+    paid = (step("1.t1", "pay"),)
+    for steps, ending in (((), "; nothing was changed."), (paid, ". What was done before stays done.")):
+        thought = ScriptedThought(plan(*steps, step("1.t2", "find")))
+        run = Run(thought, ScriptedAction({"pay": {"id": 7}, "find": down}, tools))
+
+        await run.drive()
+
+        told = (await made(run))[-1].user_message
+        assert told == f"find does not serve at present{ending} Please try again later."
+
+
+async def test_a_write_that_the_run_may_not_call_again_is_handed_over_for_its_failure_and_not_for_the_limit() -> None:
+    run = Run(
+        ScriptedThought(plan(step("1.t1", "pay"))),
+        ScriptedAction({"pay": LATE}, listed(tool("pay", effect=Effect.WRITE))),
+    )
+
+    assert ended(await run.drive(Limits(max_calls_per_tool=1))) == (Outcome.NEEDS_HUMAN, FaultCode.TOOL_TIMEOUT)
+    assert await reactions(run) == ["replan", "hand_over"]

@@ -24,7 +24,8 @@ REPLANNED, REPROMPTED, CROSS_CHECKED, PREFERRED = "replanned", "reprompted", "cr
 
 EXPECTED = [
     # kind of failure, state, what holds -> reaction; transient, same again useful, user told
-    ("TOOL_TIMEOUT", FRESH, f"retriable first_attempt {T} {THINK}", "retry", "TU-"),
+    ("TOOL_TIMEOUT", FRESH, f"retriable first_attempt calls {T} {THINK}", "retry", "TU-"),
+    ("TOOL_TIMEOUT", FRESH, f"retriable first_attempt {T} {THINK}", "replan", "T--"),
     ("TOOL_TIMEOUT", RETRIED, f"retriable first_attempt {T} {THINK}", "replan", "T--"),
     ("TOOL_TIMEOUT", FRESH, f"retriable {T} {THINK}", "replan", "T--"),
     ("TOOL_TIMEOUT", FRESH, f"first_attempt {T} {THINK}", "replan", "T--"),
@@ -35,11 +36,12 @@ EXPECTED = [
     ("TOOL_UNAVAILABLE", REPLANNED, f"retriable {THINK}", "fail", "T-t"),
     ("TOOL_UNAVAILABLE", REPLANNED, "write", "hand_over", "T-t"),
     ("TOOL_UNAVAILABLE", FRESH, "news iterations", "fail", "T-t"),
-    ("TOOL_SCHEMA_VIOLATION", FRESH, f"fixable askable candidates {T} {THINK}", "fix_input", "-U-"),
-    ("TOOL_SCHEMA_VIOLATION", FIXED, f"fixable askable candidates {T} {THINK}", "ask", "--t"),
-    ("TOOL_SCHEMA_VIOLATION", FRESH, f"askable candidates {T} {THINK}", "ask", "--t"),
-    ("TOOL_SCHEMA_VIOLATION", FRESH, f"askable {T} {THINK}", "replan", "---"),
-    ("TOOL_SCHEMA_VIOLATION", REPLANNED, f"askable {T} {THINK}", "ask", "--t"),
+    ("TOOL_SCHEMA_VIOLATION", FRESH, f"fixable calls askable next_round candidates {T} {THINK}", "fix_input", "-U-"),
+    ("TOOL_SCHEMA_VIOLATION", FIXED, f"fixable askable next_round candidates {T} {THINK}", "ask", "--t"),
+    ("TOOL_SCHEMA_VIOLATION", FRESH, f"askable next_round candidates {T} {THINK}", "ask", "--t"),
+    ("TOOL_SCHEMA_VIOLATION", FRESH, f"askable next_round {T} {THINK}", "replan", "---"),
+    ("TOOL_SCHEMA_VIOLATION", REPLANNED, f"askable next_round {T} {THINK}", "ask", "--t"),
+    ("TOOL_SCHEMA_VIOLATION", REPLANNED, f"partly_written {T} {THINK}", "hand_over", "--t"),
     ("TOOL_SCHEMA_VIOLATION", REPLANNED, f"{T} {THINK}", "fail", "--t"),
     ("TOOL_FAILED", FRESH, f"other_source {T} {THINK}", "fallback", "---"),
     ("TOOL_FAILED", FALLEN_BACK, f"other_source {T} {THINK}", "replan", "---"),
@@ -138,7 +140,7 @@ def test_a_reaction_that_the_limit_of_thoughts_forbids_is_skipped_and_told() -> 
 
 
 def test_a_reaction_that_is_switched_off_leaves_its_place_to_the_next() -> None:
-    holds = [Need.RETRIABLE, Need.FIRST_ATTEMPT, Need.TIME, Need.NEWS, Need.ITERATIONS, Need.THOUGHT_TIME]
+    holds = [Need.RETRIABLE, Need.FIRST_ATTEMPT, Need.CALLS, Need.TIME, Need.NEWS, Need.ITERATIONS, Need.THOUGHT_TIME]
     choice = choose(FaultClass.TOOL_TIMEOUT, State.FRESH, holds, switched_off={Reaction.RETRY})
 
     assert choice.edge.reaction is Reaction.REPLAN

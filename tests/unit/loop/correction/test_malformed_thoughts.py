@@ -9,7 +9,7 @@ from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.core.telemetry import Metrics, names
 from taoloop.loop.correction.corrector import CorrectionServices
 from taoloop.plan.acting import ActionStatus
-from taoloop.plan.running import RunResumed
+from taoloop.plan.running import LimitReached, RunResumed
 from taoloop.plan.task import Limits, Outcome, Usage
 from taoloop.plan.thinking import Escalation, Refusal, RefusalReason, ThinkResponse
 from taoloop.testing.services import ListedTools, ScriptedAction, ScriptedThought
@@ -106,6 +106,8 @@ async def test_planning_again_is_bounded_by_the_limit_of_thoughts(thoughts: int)
 
     assert len(run.thought.requests) == thoughts
     assert ended(state) == (Outcome.FAILED, codes[thoughts - 1])
+    assert [body.limit for body in await run.bodies() if isinstance(body, LimitReached)] == ["max_iterations"]
+    assert state.limits_reached == ("max_iterations",)
 
 
 async def test_what_failed_in_the_same_way_after_planning_again_is_not_planned_a_third_time() -> None:
@@ -135,3 +137,27 @@ async def test_a_tool_that_a_model_made_up_is_a_malformed_thought() -> None:
 
     assert ended(await run.drive(deadline_seconds=20.0)) == (Outcome.ANSWERED, "")
     assert await reactions(run) == ["reprompt"]
+
+
+async def test_tools_that_are_replaced_after_a_failure_are_planned_with_all_the_same() -> None:
+    mismatch = CatalogueMismatch.of("d" * 64, "e" * 64)
+    tools = ListedTools((tool("find"), tool("seek")), catalogue_digest="e" * 64)
+    thought = ScriptedThought(plan(step("1.t1", "find")), mismatch, plan(step("3.t1", "seek")))
+    run = Run(thought, ScriptedAction({"find": failed("UPSTREAM_UNAVAILABLE"), "seek": {"n": 1}}, tools))
+
+    assert ended(await run.drive()) == (Outcome.ANSWERED, "")
+    assert [(each.fault_class, each.step_id) for each in await made(run)] == [
+        ("TOOL_UNAVAILABLE", "1.t1"),
+        ("PLAN_OUTDATED", ""),
+    ]
+
+
+async def test_a_failure_is_named_as_the_cause_though_a_thought_failed_before_no_way_was_found() -> None:
+    no_tool = ThinkResponse(outcome=Refusal(reason=RefusalReason.NO_TOOL, message="none"))
+    run = Run(
+        ScriptedThought(plan(step("1.t1", "find")), chat("no json"), no_tool),
+        ScriptedAction({"find": failed("UPSTREAM_UNAVAILABLE")}),
+    )
+
+    assert ended(await run.drive(deadline_seconds=20.0)) == (Outcome.FAILED, FaultCode.UPSTREAM_UNAVAILABLE)
+    assert await reactions(run) == ["replan", "reprompt", "fail"]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import pytest
+
 from taoloop.core.faults import FaultCode
-from taoloop.plan.running import HandoverRequired
-from taoloop.plan.task import Outcome
-from taoloop.testing.services import ScriptedAction, ScriptedObservation, ScriptedThought
+from taoloop.plan.effects import ApprovalDecision, DecideApprovalRequest
+from taoloop.plan.running import ApprovalOutcome, HandoverRequired, RunResumed
+from taoloop.plan.task import Limits, Outcome
+from taoloop.testing.services import GatedAction, ScriptedAction, ScriptedObservation, ScriptedThought
 from tests.unit.loop.correction.correcting import (
+    START,
     TWO_SOURCES,
     doubted,
+    failed,
     listed,
     made,
     reactions,
@@ -83,3 +88,21 @@ async def test_a_second_source_that_is_not_to_be_had_is_not_asked() -> None:
 
     assert ended(await run.drive()) == (Outcome.NEEDS_HUMAN, FaultCode.DECISION_BY_PERSON_NEEDED)
     assert await reactions(run) == []
+
+
+@pytest.mark.parametrize("doubtful", [frozenset(), frozenset({"find"})])
+async def test_a_source_that_needs_leave_is_waited_for_and_then_asked(doubtful: frozenset[str]) -> None:
+    answers = {"find": {"n": 1} if doubtful else failed("TOOL_ERROR"), "table": {"n": 1}}
+    action = GatedAction(answers, frozenset({"table"}), START)  # type: ignore[arg-type]
+    action.list_tools = ScriptedAction({}, TWO_SOURCES).list_tools  # type: ignore[method-assign]
+    run = Run(ScriptedThought(plan(step("1.t1", "find"))), action, ScriptedObservation(doubtful_tools=doubtful))
+
+    state = await run.drive(Limits(max_iterations=1))
+
+    assert ended(state) == (Outcome.NEEDS_APPROVAL, "")
+    (asked,) = state.open_approvals
+    given = ApprovalOutcome(approval_id=asked.approval_id, decision=ApprovalDecision.APPROVED)
+    action.decisions.append(DecideApprovalRequest(approval_id=asked.approval_id, decision=given.decision))
+    await run.writer.emit(RunResumed(reason="approval", approval=given))
+    assert ended(await run.go_on()) == (Outcome.ANSWERED, "")
+    assert await reactions(run) == ["cross_check" if doubtful else "fallback"]

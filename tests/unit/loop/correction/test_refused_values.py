@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
+from taoloop.core.calls import CallContext
+from taoloop.core.deadlines import Deadline
 from taoloop.plan.task import InputReason, Outcome
+from taoloop.testing.services import ListedTools, ScriptedAction
 from tests.unit.loop.correction.correcting import (
     CITY,
     REFUSED,
@@ -63,3 +70,35 @@ async def test_a_corrected_value_that_is_refused_too_is_asked_for() -> None:
     assert await reactions(run) == ["fix_input", "replan", "ask"]
     assert state.question is not None
     assert state.question.fields[0].candidates == ()
+
+
+async def test_no_value_is_asked_for_where_the_tool_refuses_who_calls() -> None:
+    run = weather(replace(REFUSED, status_code=401), "Paris")
+
+    state = await run.drive()
+
+    assert ended(state) == (Outcome.FAILED, "UPSTREAM_REFUSED")
+    assert await reactions(run) == ["replan", "fail"]
+    last = (await made(run))[-1]
+    assert (last.fault_class, last.user_message) == ("TOOL_FAILED", "get_weather reports that it failed.")
+
+
+@pytest.mark.parametrize(
+    ("locale", "called", "told"),
+    [
+        ("en", "Show the weather of a city. Takes a code.", '"Show the weather of a city" cannot do anything'),
+        ("zh-CN", "查询城市天气。参数为代码。", "“查询城市天气” 无法处理"),
+    ],
+)
+async def test_users_hear_what_a_tool_does_and_not_its_name(locale: str, called: str, told: str) -> None:
+    run = weather(REFUSED, "Mars")
+    run.locale = locale
+    listing = await run.action.list_tools(CallContext(deadline=Deadline.after(1.0, run.clock)))
+    described = ListedTools(tuple(replace(tool, description=called) for tool in listing.tools))
+    run.action = ScriptedAction({"get_weather": REFUSED}, described)
+
+    state = await run.drive()
+
+    assert state.question is not None
+    assert state.question.fields[0].question.startswith(told)
+    assert (await made(run))[-1].user_message.startswith(told)

@@ -23,7 +23,7 @@ from taoloop.loop.memory.distillation.redacting import MemoryRedactor
 from taoloop.loop.memory.distillation.summarising import ChatSummariser
 from taoloop.loop.memory.layered_memory import LayeredMemory, MemoryOptions
 from taoloop.loop.memory.model import EntryKind, KnowledgeEntry, MemorySpace, SessionMemory
-from taoloop.loop.memory.ports import Summariser
+from taoloop.loop.memory.ports import HotMemory, Summariser, WarmMemory
 from taoloop.loop.memory.tiers import Tier, TierPatience, Tiers
 from taoloop.loop.state import RunState
 from taoloop.models.ports import ModelFailed, ModelFailureKind
@@ -104,6 +104,45 @@ async def test_a_follow_up_begins_with_the_date_range_that_the_run_before_it_res
         restored = await it.memory.restored(TENANT, MARCH)
 
     assert restored == replace(MARCH, state={"project": "P1", **SNAPSHOT})
+
+
+async def test_a_line_of_which_nothing_is_known_is_not_asked_about_by_every_run() -> None:
+    nobody = Task(turns=(user("where is order A1"),))
+    reads = {"tier": "warm", "outcome": "miss"}
+    async with world(options=MemoryOptions(unknown_seconds=5.0)) as it:
+        for number in range(3):
+            await it.recalled(nobody, f"{number:032x}")
+        assert it.count(names.MEMORY_READS, **reads) == 1
+        await it.recalled(replace(nobody, business_line="claims"), "a" * 32)
+        await it.recalled(replace(nobody, user_id="ana"), "b" * 32)
+        await it.recalled(replace(nobody, user_id="ana"), "c" * 32)
+        assert it.count(names.MEMORY_READS, **reads) == 4  # another line, and a user, are asked about
+
+
+async def test_knowledge_that_is_added_to_a_line_is_noticed_within_seconds() -> None:
+    nobody = Task(turns=(user("where is order A1"),))
+    entry = KnowledgeEntry(kind=EntryKind.POLICY, name="orders", text="where is order A1: see the desk")
+    async with world(options=MemoryOptions(unknown_seconds=5.0)) as it:
+        assert await it.recalled(nobody, "a" * 32) is None
+        await it.warm.keep(MemorySpace(tenant=TENANT), [entry], soon().deadline)
+        it.clock.advance(4.9)
+        assert await it.recalled(nobody, "b" * 32) is None
+        it.clock.advance(0.2)
+        told = await it.recalled(nobody, "c" * 32)
+    assert told is not None
+    assert [item.text for item in told.knowledge] == [entry.text]
+
+
+async def test_a_store_that_is_away_is_not_taken_for_one_that_knows_nothing() -> None:
+    nobody = Task(turns=(user("where is order A1"),))
+    entry = KnowledgeEntry(kind=EntryKind.POLICY, name="orders", text="where is order A1: see the desk")
+    async with world(options=MemoryOptions(unknown_seconds=300.0)) as it:
+        await it.warm.keep(MemorySpace(tenant=TENANT), [entry], soon().deadline)
+        it.warm.is_down = True
+        assert await it.recalled(nobody, "a" * 32) is None
+        it.warm.is_down = False
+        it.clock.advance(6.0)
+        assert await it.recalled(nobody, "b" * 32) is not None
 
 
 async def test_what_the_caller_gives_stands() -> None:
@@ -268,7 +307,8 @@ async def test_a_run_does_not_wait_for_one_store_after_the_other() -> None:
 
     clock, telemetry = FakeClock(), Telemetry.build(TelemetrySettings(), "test")
     patience = TierPatience(read_seconds=5.0)
-    hot, warm = (Tier(name, Slow(clock), patience, telemetry, clock) for name in ("hot", "warm"))
+    hot: Tier[HotMemory] = Tier("hot", Slow(clock), patience, telemetry, clock)
+    warm: Tier[WarmMemory] = Tier("warm", Slow(clock), patience, telemetry, clock)
     async with world(lines={"sales": Tiers(hot, warm)}) as it:
         assert (await it.memory.restored(TENANT, replace(MARCH, business_line="sales"))).state == {"project": "P1"}
 

@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from taoloop.core.errors import BackendUnavailable, DeadlineExceeded, NotWaiting, UnknownRun
+from taoloop.core.errors import BackendUnavailable, DeadlineExceeded, InvalidRequest, NotWaiting, UnknownRun
 from taoloop.core.exact_json import JsonValue
 from taoloop.core.faults import FaultCode
 from taoloop.plan.acting import ExecuteRequest
-from taoloop.plan.effects import ApprovalDecision
+from taoloop.plan.effects import ApprovalDecision, DecideApprovalRequest
 from taoloop.plan.model import PlanStep, ThoughtPlan
 from taoloop.plan.running import (
     ApprovalRequired,
@@ -163,6 +163,20 @@ async def test_a_decision_that_comes_twice_changes_nothing() -> None:
     assert called(here) == ["1.t1", "1.t1"]
 
 
+async def test_the_run_records_who_decided_first_where_two_say_the_same() -> None:
+    async with gated(PAY) as here:
+        events = await events_of(here)
+        asked = next(event.body for event in events if isinstance(event.body, ApprovalRequired))
+        told = DecideApprovalRequest(approval_id=asked.approval_id, decision=ApprovalDecision.APPROVED, decided_by="bo")
+        await here.action.decide_approval(told, call())
+
+        resumed = (await rest_of(here, await decide(here, events[0].run_id)))[0].body
+
+        assert isinstance(resumed, RunResumed)
+        assert resumed.approval is not None
+        assert resumed.approval.decided_by == "bo"
+
+
 async def test_a_decision_waits_for_what_the_run_still_does() -> None:
     asked, go_on = asyncio.Event(), asyncio.Event()
 
@@ -182,6 +196,22 @@ async def test_a_decision_waits_for_what_the_run_still_does() -> None:
         rest = await rest_of(here, await deciding)
 
     assert outcome_of(rest) is Outcome.ANSWERED
+
+
+async def test_a_comment_that_is_too_long_is_refused_before_the_executor_hears_of_it() -> None:
+    async with gated(PAY) as here:
+        run_id = (await events_of(here))[0].run_id
+        request = LoopServiceDecideApprovalRequest(
+            run_id=run_id,
+            approval_id="leave for 1.t1",
+            decision=ApprovalDecision.REJECTED,
+            decided_by="ana",
+            comment="x" * 4097,
+        )
+        with pytest.raises(InvalidRequest, match="comment must have at most 4096 characters, not 4097"):
+            await here.people.desk.decide_approval(request, call())
+
+    assert not here.action.decisions
 
 
 async def test_what_a_run_does_not_wait_for_cannot_be_decided() -> None:

@@ -83,7 +83,7 @@ def test_every_kind_of_event_has_a_sentence(kind: Any) -> None:
                 reason="approval",
                 approval=ApprovalOutcome(approval_id="a", decision=ApprovalDecision.EXPIRED),
             ),
-            "Leave was expired.",
+            "Approval a lapsed: nobody decided in time.",
         ),
         (
             RunResumed(

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from taoloop.core.errors import BackendUnavailable, DeadlineExceeded, InvalidRequest, TaoError, TooManyCalls
+from taoloop.core.errors import (
+    BackendUnavailable,
+    CatalogueMismatch,
+    DeadlineExceeded,
+    InvalidRequest,
+    MessageTooLarge,
+    TaoError,
+    TooManyCalls,
+)
 from taoloop.core.exact_json import ABSENT, JsonValue
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest
@@ -232,3 +241,62 @@ async def test_a_result_that_nobody_judges_is_not_used() -> None:
     state = await run.run()
     assert fault_of(state, "1.t1")[0] == "SERVICE_UNAVAILABLE"
     assert not state.steps["1.t1"].has_succeeded
+
+
+@pytest.mark.parametrize(
+    "errors",
+    [
+        (BackendUnavailable("away"), TooManyCalls("full")),
+        (BackendUnavailable("away"), CatalogueMismatch.of("d" * 64, "e" * 64)),
+        (MessageTooLarge.of(20_000_000, 16_000_000),),
+    ],
+)
+async def test_a_refusal_does_not_undo_what_may_have_begun_before(errors: tuple[TaoError, ...]) -> None:
+    left = list(errors)
+
+    async def refuse(request: ExecuteRequest) -> JsonValue:
+        raise left.pop(0)
+
+    assert fault_of(await stepping(refuse, effect=Effect.WRITE).run(), "1.t1")[0] == "OUTCOME_UNKNOWN"
+    left += errors
+    assert fault_of(await stepping(refuse).run(), "1.t1")[0] != "OUTCOME_UNKNOWN"
+
+
+async def test_a_write_that_a_silent_host_had_begun_is_unknown_when_the_executor_refuses_it_now() -> None:
+    run = stepping(CatalogueMismatch.of("d" * 64, "e" * 64), effect=Effect.WRITE)
+    await run.begin()
+    await run.writer.emit(StepStarted(step_id="1.t1", tool="build", arguments={}, attempt=1))
+    assert fault_of(await run.run(), "1.t1")[0] == "OUTCOME_UNKNOWN"
+
+
+async def test_a_call_that_a_silent_host_had_begun_is_seen_to_its_end_though_a_limit_is_reached() -> None:
+    run = stepping({"n": 3}, effect=Effect.WRITE)
+    run.limits = replace(run.limits, max_result_bytes=0, max_calls_per_tool=0)
+    await run.begin()
+    await run.writer.emit(StepStarted(step_id="1.t1", tool="build", arguments={}, attempt=1))
+    assert data_of(await run.run(), "1.t1") == {"n": 3}
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (TooManyCalls("full"), "OUTCOME_UNKNOWN"),
+        (InvalidRequest("no"), "OUTCOME_UNKNOWN"),
+        ("TOOL_SWITCHED_OFF", "OUTCOME_UNKNOWN"),
+        ("JOB_FAILED", "JOB_FAILED"),
+    ],
+)
+async def test_a_job_that_writes_is_over_only_when_its_tool_says_so(answer: TaoError | str, code: str) -> None:
+    async def lost(request: ExecuteRequest) -> ActionResult:
+        if request.job_handle is ABSENT:
+            return BEGUN
+        if isinstance(answer, TaoError):
+            raise answer
+        fault = Fault(code=answer, stage=FaultStage.ACTION, message="no")
+        return ActionResult(step_id="", tool="", status=ActionStatus.REJECTED, fault=fault, job_handle={"job": "j1"})
+
+    state = await stepping(lost, effect=Effect.WRITE).run()
+    assert fault_of(state, "1.t1")[0] == code
+    action = state.steps["1.t1"].action
+    assert action is not None
+    assert action.job_handle == {"job": "j1"}  # a person may ask the tool

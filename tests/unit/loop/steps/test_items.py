@@ -10,11 +10,13 @@ import pytest
 from taoloop.core.calls import CallContext
 from taoloop.core.deadlines import Deadline
 from taoloop.core.exact_json import JsonValue
-from taoloop.plan.acting import ActionResult, ExecuteRequest
+from taoloop.core.faults import Fault, FaultCode, FaultStage
+from taoloop.loop.steps.lost_calls import unknown_outcome
+from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest
 from taoloop.plan.effects import ApprovalDecision, DecideApprovalRequest
 from taoloop.plan.model import Binding, ForEach, ItemValue, PlanStep, StepOutput
 from taoloop.plan.observing import ConfidenceLevel
-from taoloop.plan.running import ApprovalOutcome, ItemsGathered, ResultObserved, RunResumed, StepStarted
+from taoloop.plan.running import ActionReturned, ApprovalOutcome, ItemsGathered, ResultObserved, RunResumed, StepStarted
 from taoloop.testing.clock import FakeClock
 from taoloop.testing.services import GatedAction, ScriptedAction, ScriptedObservation
 from taoloop.tools.signature import Effect, Trust
@@ -132,18 +134,19 @@ async def test_a_list_is_as_sure_and_as_trusted_as_the_least_of_its_items() -> N
 
 
 @pytest.mark.parametrize(
-    ("count", "plan_bound", "found"),
+    ("count", "plan_bound", "max_items", "found"),
     [
-        (6, 5, ("TOO_MANY_ITEMS", "/for_each/items")),
-        (21, 0, ("LIMIT_REACHED", "max_items")),
-        (11, 0, ("LIMIT_REACHED", "max_calls_per_tool")),
+        (6, 5, 20, ("TOO_MANY_ITEMS", "/for_each/items")),
+        (21, 0, 20, ("LIMIT_REACHED", "max_items")),
+        (11, 0, 20, ("LIMIT_REACHED", "max_calls_per_tool")),
     ],
 )
 async def test_a_list_that_is_too_long_is_refused_before_any_call(
-    count: int, plan_bound: int, found: tuple[str, str]
+    count: int, plan_bound: int, max_items: int, found: tuple[str, str]
 ) -> None:
     fan_out = ForEach(items=StepOutput(step_id="1.list", pointer="/orders"), max_items=plan_bound)
     run = stepping(orders={"orders": [{"id": str(n)} for n in range(count)]}, for_each=fan_out)
+    run.limits = replace(run.limits, max_items=max_items)
     state = await run.run()
     assert fault_of(state, "1.ship") == found
     assert len(run.called) == 1
@@ -232,3 +235,42 @@ async def test_calls_of_items_that_ran_again_are_counted_all() -> None:
     state.steps["1.ship"].reopen()
     state = await run.run()
     assert state.calls_per_tool == {"orders": 1, "ship": 4}
+
+
+@pytest.mark.parametrize(
+    "grave",
+    [
+        ActionResult(step_id="", tool="", status=ActionStatus.OUTCOME_UNKNOWN, fault=unknown_outcome("ship", "lost.")),
+        ActionResult(step_id="", tool="", status=ActionStatus.OUTCOME_UNKNOWN, effect_id="e1", fault=FAILED.fault),
+    ],
+)
+async def test_an_optional_step_is_not_silent_about_an_item_that_may_have_taken_effect(grave: ActionResult) -> None:
+    async def ship(request: ExecuteRequest) -> ActionResult | JsonValue:
+        assert isinstance(request.arguments, dict)
+        return grave if request.arguments["id"] == "B" else await shipped(request)
+
+    state = await stepping(ship, optional=True).run()
+    assert grave.fault is not None
+    assert fault_of(state, "1.ship")[0] == grave.fault.code
+
+
+async def test_an_item_whose_call_is_over_is_not_counted_twice_by_another_host() -> None:
+    run = stepping()
+    run.limits = replace(run.limits, max_calls_per_tool=3)
+    await run.run()
+    bodies = await run.bodies()
+    returned = [number for number, body in enumerate(bodies, start=1) if isinstance(body, ActionReturned)]
+    other = await run.on_another_host(returned[1])  # the list, and one item that nobody has judged
+    other.limits = run.limits
+    assert len(data_of(await other.run(), "1.ship")) == 3  # type: ignore[arg-type]
+
+
+async def test_the_fault_of_a_step_is_that_of_the_item_which_allows_no_other_way() -> None:
+    refused = Fault(code=FaultCode.APPROVAL_REJECTED, stage=FaultStage.ACTION, message="A person said no.")
+    rejected = replace(FAILED, status=ActionStatus.REJECTED, fault=refused)
+
+    async def ship(request: ExecuteRequest) -> ActionResult | JsonValue:
+        assert isinstance(request.arguments, dict)
+        return {"A": FAILED, "B": rejected}.get(str(request.arguments["id"]), {})
+
+    assert fault_of(await stepping(ship).run(), "1.ship")[0] == "APPROVAL_REJECTED"

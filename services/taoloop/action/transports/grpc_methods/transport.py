@@ -17,6 +17,7 @@ from taoloop.action.transports.grpc_methods.credentials import identity_of, meta
 from taoloop.action.transports.grpc_methods.links import Link, LinkKey, Links
 from taoloop.action.transports.grpc_methods.servers import judged_addresses, server_of
 from taoloop.action.transports.grpc_methods.statuses import status_reply
+from taoloop.action.transports.secret_echoes import masked, secrets_of
 from taoloop.core import exact_json, pointers
 from taoloop.core.faults import FaultCode
 from taoloop.core.settings import GrpcSettings
@@ -116,7 +117,8 @@ class GrpcMethodTransport:
                 self._links.drop(key, link)
                 message = "No connection to the tool could be made."
                 raise progress.fault(FaultCode.TOOL_UNREACHABLE, message, is_retriable=True) from exc
-            return await self._exchanged(call, transport, link, credentials, progress, span)
+            reply = await self._exchanged(call, transport, link, credentials, progress, span)
+            return masked(reply, secrets_of(*(value for _, value in credentials))) if credentials else reply
 
     async def _exchanged(
         self,

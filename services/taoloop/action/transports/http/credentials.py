@@ -11,6 +11,7 @@ from taoloop.action.ports import SecretSource, TransportFault
 from taoloop.action.transports.http.access_tokens import AccessToken, AccessTokens, TokenKey
 from taoloop.action.transports.http.secret_texts import header_secret
 from taoloop.action.transports.http_request import HttpRequest, RequestRefused, url_with_base, with_query
+from taoloop.action.transports.secret_echoes import secrets_of
 from taoloop.core.faults import FaultCode
 from taoloop.tools.contract import ApiKeyAuth, Auth, BasicAuth, BearerAuth, KeyPlace, OAuth2ClientCredentials
 
@@ -33,6 +34,11 @@ class Authorisation:
     query: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     token_key: TokenKey | None = None
     token: str = field(default="", repr=False)
+
+    @property
+    def secrets(self) -> tuple[bytes, ...]:
+        """What must not be told when the tool sends it back."""
+        return secrets_of(*self.headers.values(), *(value for _, value in self.query))
 
     def applied(self, request: HttpRequest) -> HttpRequest:
         """Return the request with the credentials; they replace headers of the same name."""

@@ -14,6 +14,7 @@ from aiohttp.http_exceptions import HttpProcessingError, LineTooLong
 
 from taoloop.action.ports import Reply, TransportFault
 from taoloop.action.transports.egress_guard import REMEDY, EgressForbidden
+from taoloop.action.transports.secret_echoes import masked
 from taoloop.core.faults import FaultCode
 
 _CERTIFICATE_CAUSES: Final = {
@@ -45,10 +46,12 @@ class Progress:
     received: bytes | bytearray = b""
     is_aftermath: bool = False
     """See `Reply`; true of every answer to come."""
+    secrets: tuple[bytes, ...] = ()
+    """What was sent as credentials and must not be told when it comes back."""
 
     def reply(self) -> Reply:
-        """Return what arrived."""
-        return Reply(
+        """Return what arrived, without credentials of ours."""
+        reply = Reply(
             status_code=self.status_code,
             content_type=self.content_type,
             body=bytes(self.received),
@@ -56,6 +59,7 @@ class Progress:
             reused_connection=self.reused_connection,
             is_aftermath=self.is_aftermath,
         )
+        return masked(reply, self.secrets) if self.secrets else reply
 
     def begin_hop(self) -> None:
         """Forget the answer of the request before; that something has left stays true."""

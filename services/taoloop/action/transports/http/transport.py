@@ -180,11 +180,13 @@ class AiohttpTransport:
         assert http is not None
         async with self.channel(contract.name, request.url, auth, contract.pool) as channel:
             first = await channel.authorise()
+            progress.secrets = first.secrets
             exchange = _Exchange(self, call, http.redirects, channel.pool, progress)
             reply = await exchange.run(first.applied(request))
             if reply.status_code != 401 or not channel.forget(first) or exchange.has_followed:
                 return reply  # behind a redirect, 401 is no answer to the request: that may have been carried out
             second = await channel.authorise()
+            progress.secrets += second.secrets
             return await exchange.run(second.applied(request)) if second.token != first.token else reply
 
     @asynccontextmanager

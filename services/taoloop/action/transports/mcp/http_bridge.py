@@ -70,10 +70,13 @@ class GuardedHttp(httpx2.AsyncBaseTransport):
         tracing.inject(headers)
         wanted = HttpRequest(method=request.method, url=str(request.url), headers=headers, body=body)
         authorisation = await self._channel.authorise()
+        exchange.progress.secrets = authorisation.secrets
         response, held = await self._opened(authorisation.applied(wanted), exchange)
         if response.status == 401 and self._channel.forget(authorisation):
             await held.aclose()
-            response, held = await self._opened((await self._channel.authorise()).applied(wanted), exchange)
+            authorisation = await self._channel.authorise()
+            exchange.progress.secrets += authorisation.secrets
+            response, held = await self._opened(authorisation.applied(wanted), exchange)
         try:
             decoder = BodyDecoder(response.headers.get("Content-Encoding", ""), self._limit)
         except EncodingBroken as exc:

@@ -33,6 +33,7 @@ from taoloop.action.transports.mcp.exchange import CURRENT, Exchange
 from taoloop.action.transports.mcp.http_bridge import GuardedHttp
 from taoloop.action.transports.mcp.links import Connection, OpenSession, ServerLink, ServerLinks
 from taoloop.action.transports.mcp.negotiation import CLIENT, negotiate
+from taoloop.action.transports.secret_echoes import masked
 from taoloop.core.clock import Clock
 from taoloop.core.exact_json import JsonSyntaxError, JsonValue
 from taoloop.core.faults import FaultCode
@@ -105,7 +106,8 @@ class McpClientTransport:
                     span.set_attribute(Attribute.MCP_PROTOCOL_VERSION, session.protocol_version or "")
                     is_process = isinstance(form.server, McpCommandServer)
                     exchange.progress.has_connection = exchange.progress.has_connection or is_process
-                    return await self._called(session, connection, form.tool, arguments, exchange)
+                    reply = await self._called(session, connection, form.tool, arguments, exchange)
+                    return masked(reply, exchange.progress.secrets)
         except TimeoutError as exc:
             message = f"No answer came within {call.timeout_seconds:g} s."
             has_left = exchange.progress.has_connection

@@ -7,7 +7,7 @@ from typing import Final
 
 from taoloop.core.errors import FieldViolation, InvalidRequest
 from taoloop.core.exact_json import JsonValue
-from taoloop.loop.correction.classes import CODES, FaultClass
+from taoloop.loop.correction.classes import CODES, NOT_OF_VALUES, FaultClass
 from taoloop.loop.correction.machine import EDGES, STATE_AFTER, Edge, Need, Reaction, State, edges_of
 
 _PIPE: Final = r"\|"
@@ -141,7 +141,8 @@ def _kinds(kinds: Sequence[FaultClass]) -> Iterator[str]:
         ((f"`{kind.value}`", kind.meaning, ", ".join(f"`{code.value}`" for code in CODES[kind])) for kind in kinds),
     )
     yield ""
-    yield "A code that a tool's contract defines under `errors` is TOOL_FAILED."
+    yield "A code that a tool's contract defines under `errors` is TOOL_FAILED. So is UPSTREAM_REFUSED where the tool"
+    yield f"answered {', '.join(map(str, NOT_OF_VALUES))}: it refuses who calls, or how, and not a value."
 
 
 def _edges(edges: Sequence[Edge], *, with_kind: bool = False) -> Iterator[str]:

@@ -151,10 +151,7 @@ BREAKER_REFUSED: Final = counter(
     "taoloop_breaker_refused_total", "{attempt}", ("tool",), "Attempts refused by a breaker that is not closed."
 )
 LIMITER_SHED: Final = counter(
-    "taoloop_limiter_shed_total",
-    "{call}",
-    ("tool", "limit"),
-    "Attempts without a free slot, by the limit that bit.",
+    "taoloop_limiter_shed_total", "{call}", ("tool", "limit"), "Attempts without a free slot, by the limit that bit."
 )
 LIMITER_IN_FLIGHT: Final = gauge(
     "taoloop_limiter_in_flight", "{attempt}", ("tool",), "Attempts that hold a slot of the tool's limiter now."
@@ -176,6 +173,9 @@ RESPONSE_REFUSED: Final = counter(
     "{response}",
     ("tool", "limit"),
     "Responses of tools refused by a limit on size or completeness.",
+)
+SECRETS_MASKED: Final = counter(
+    "taoloop_secrets_masked_total", "{response}", ("tool",), "Answers that held our own credential, which is masked."
 )
 EXPOSED_CUT: Final = counter(
     "taoloop_observation_exposed_cut_total",

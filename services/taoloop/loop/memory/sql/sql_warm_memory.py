@@ -65,18 +65,18 @@ class SqlWarmMemory:
             return (await transaction.execute(statement)).rowcount == 1
 
     async def forget(self, space: MemorySpace, deadline: Deadline) -> Forgotten:
-        """See `HotMemory.forget`; without a session it deletes the user's knowledge too."""
+        """See `HotMemory.forget`; what is known of a session's runs goes with it, all of a user's with the user."""
         if not space.session_id and not space.user_id:
             return Forgotten()
-        sessions = sa.delete(SESSIONS).where(*_of_user(SESSIONS, space))
-        entries = None
+        sessions, entries = (sa.delete(table).where(*_of_user(table, space)) for table in (SESSIONS, ENTRIES))
         if space.session_id:
-            sessions = sessions.where(_is_session(space))
-        else:
-            entries = sa.delete(ENTRIES).where(*_of_user(ENTRIES, space))
+            sessions, entries = (
+                statement.where(statement.table.c.session_id == key_part(space.session_id))
+                for statement in (sessions, entries)
+            )
         async with self._transaction(deadline) as transaction:
             deleted = (await transaction.execute(sessions)).rowcount
-            dropped = 0 if entries is None else (await transaction.execute(entries)).rowcount
+            dropped = (await transaction.execute(entries)).rowcount
         return Forgotten(sessions=deleted, entries=dropped)
 
     async def keep(self, space: MemorySpace, entries: Sequence[KnowledgeEntry], deadline: Deadline) -> None:
@@ -84,7 +84,8 @@ class SqlWarmMemory:
         now = self._store.clock.now()
         async with self._transaction(deadline) as transaction:
             for entry in entries:
-                values = {"text": entry.text, "updated_at": now, "expires_at": entry.expires_at}
+                session = key_part(space.session_id) if entry.kind is EntryKind.RUN else ""
+                values = {"session_id": session, "text": entry.text, "updated_at": now, "expires_at": entry.expires_at}
                 row = {**_named(space), "user_id": key_part(entry.user_id), "kind": entry.kind.value, **values}
                 added = self._store.insert(ENTRIES).values(**row, name=key_part(entry.name))
                 await transaction.execute(

@@ -30,6 +30,7 @@ ENTRIES: Final = sa.Table(
     sa.Column("user_id", sa.Text, primary_key=True),
     sa.Column("kind", sa.String(16), primary_key=True),
     sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("session_id", sa.Text, nullable=False, server_default=""),  # of a run; goes with its session
     sa.Column("text", sa.Text, nullable=False),
     sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
     sa.Column("expires_at", sa.DateTime(timezone=True)),
@@ -76,6 +77,7 @@ WARM_MEMORY: Final = SqlSchema(
                     ON taoloop_memory_entries (tenant, business_line, user_id, updated_at)""",
             ),
         ),
+        Migration(2, ("ALTER TABLE taoloop_memory_entries ADD COLUMN session_id TEXT NOT NULL DEFAULT ''",)),
     ),
 )
 """What the store of warm memory consists of."""
