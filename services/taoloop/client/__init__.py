@@ -32,7 +32,6 @@ from taoloop.core.errors import (
 from taoloop.core.exact_json import ABSENT
 from taoloop.core.faults import Fault, FaultCode
 from taoloop.plan.effects import ApprovalDecision
-from taoloop.plan.handovers import Handover, OpenHandover
 from taoloop.plan.running import (
     ActionReturned,
     ApprovalExpiring,
@@ -56,6 +55,7 @@ from taoloop.plan.running import (
     ThoughtMade,
     WaitingBegan,
 )
+from taoloop.plan.running.handovers import Handover, OpenHandover
 from taoloop.plan.task import (
     InputField,
     Limits,

@@ -22,7 +22,6 @@ from taoloop.core.exact_json import JsonValue
 from taoloop.core.ids import new_id
 from taoloop.core.settings import load_settings
 from taoloop.plan.effects import ApprovalDecision
-from taoloop.plan.handovers import DecideHandoverRequest, Handover, ListHandoversRequest, OpenHandover
 from taoloop.plan.running import (
     HandoverOutcome,
     ListRunsRequest,
@@ -32,6 +31,7 @@ from taoloop.plan.running import (
     RunSummary,
     SubmitResponse,
 )
+from taoloop.plan.running.handovers import DecideHandoverRequest, Handover, ListHandoversRequest, OpenHandover
 from taoloop.plan.task import Outcome, ProvidedInput, Role, Task, Turn
 
 RUN_SECONDS: Final = 60.0

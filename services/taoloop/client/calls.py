@@ -14,7 +14,6 @@ from taoloop.client.results import RunResult
 from taoloop.core.calls import CallContext
 from taoloop.core.errors import InternalError, TaoError
 from taoloop.plan.effects import ApprovalDecision
-from taoloop.plan.handovers import DecideHandoverRequest, Handover, ListHandoversRequest, OpenHandover
 from taoloop.plan.running import (
     CancelRunRequest,
     HandoverOutcome,
@@ -25,6 +24,7 @@ from taoloop.plan.running import (
     RunSummary,
     SubmitResponse,
 )
+from taoloop.plan.running.handovers import DecideHandoverRequest, Handover, ListHandoversRequest, OpenHandover
 from taoloop.plan.task import Outcome, Task
 from taoloop.wire.clients import LoopClient
 

@@ -13,8 +13,8 @@ from taoloop.client.background import BackgroundLoop
 from taoloop.client.results import RunResult
 from taoloop.core.exact_json import JsonValue
 from taoloop.plan.effects import ApprovalDecision
-from taoloop.plan.handovers import Handover, OpenHandover
 from taoloop.plan.running import HandoverOutcome, RunEvent, RunSummary, SubmitResponse
+from taoloop.plan.running.handovers import Handover, OpenHandover
 from taoloop.plan.task import Outcome, Task
 
 T = TypeVar("T")

@@ -14,12 +14,6 @@ from taoloop.api.v1 import loop_pb2_grpc
 from taoloop.loop.people.people import People
 from taoloop.loop.runlog.event_form import RunCodec
 from taoloop.loop.runs import Runs
-from taoloop.plan.handovers import (
-    DecideHandoverRequest,
-    GetHandoverRequest,
-    GetHandoverResponse,
-    ListHandoversRequest,
-)
 from taoloop.plan.running import (
     CancelRunRequest,
     CancelRunResponse,
@@ -33,6 +27,12 @@ from taoloop.plan.running import (
     RunSummary,
     SubmitRequest,
     WatchRequest,
+)
+from taoloop.plan.running.handovers import (
+    DecideHandoverRequest,
+    GetHandoverRequest,
+    GetHandoverResponse,
+    ListHandoversRequest,
 )
 from taoloop.wire.context import incoming_call
 from taoloop.wire.records.codec import decode, encode, encode_in

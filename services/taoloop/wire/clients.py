@@ -38,15 +38,6 @@ from taoloop.plan.effects import (
     ResolveEffectRequest,
     ResolveEffectResponse,
 )
-from taoloop.plan.handovers import (
-    DecideHandoverRequest,
-    DecideHandoverResponse,
-    GetHandoverRequest,
-    GetHandoverResponse,
-    Handover,
-    ListHandoversRequest,
-    ListHandoversResponse,
-)
 from taoloop.plan.observing import (
     ListDriftRequest,
     ListDriftResponse,
@@ -75,6 +66,15 @@ from taoloop.plan.running import (
     SubmitResponse,
     WatchRequest,
     WatchResponse,
+)
+from taoloop.plan.running.handovers import (
+    DecideHandoverRequest,
+    DecideHandoverResponse,
+    GetHandoverRequest,
+    GetHandoverResponse,
+    Handover,
+    ListHandoversRequest,
+    ListHandoversResponse,
 )
 from taoloop.plan.task import Task, ToolAvailability
 from taoloop.plan.thinking import CheckPlanRequest, CheckPlanResponse, ThinkRequest, ThinkResponse

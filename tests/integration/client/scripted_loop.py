@@ -15,14 +15,6 @@ from taoloop.core.calls import CallContext
 from taoloop.core.clock import SystemClock
 from taoloop.core.settings import GrpcSettings, TelemetrySettings
 from taoloop.core.telemetry import Telemetry
-from taoloop.plan.handovers import (
-    DecideHandoverRequest,
-    DecideHandoverResponse,
-    GetHandoverResponse,
-    Handover,
-    ListHandoversResponse,
-    OpenHandover,
-)
 from taoloop.plan.running import (
     CancelRunRequest,
     CancelRunResponse,
@@ -41,6 +33,14 @@ from taoloop.plan.running import (
     SubmitRequest,
     WaitingBegan,
     WatchRequest,
+)
+from taoloop.plan.running.handovers import (
+    DecideHandoverRequest,
+    DecideHandoverResponse,
+    GetHandoverResponse,
+    Handover,
+    ListHandoversResponse,
+    OpenHandover,
 )
 from taoloop.plan.task import Outcome
 from taoloop.plan.thinking import Answer

@@ -35,9 +35,9 @@ from taoloop.loop.steps.services import StepServices
 from taoloop.loop.tool_directory import ToolDirectory
 from taoloop.plan.acting import ExecuteRequest
 from taoloop.plan.fingerprint import thought_fingerprint
-from taoloop.plan.handovers import ListHandoversRequest
 from taoloop.plan.model import PlanStep, ThoughtPlan
 from taoloop.plan.running import CancelRunRequest, ListRunsRequest, ProvideInputRequest, RunEvent, RunFinished
+from taoloop.plan.running.handovers import ListHandoversRequest
 from taoloop.plan.task import InputField, Outcome, ProvidedInput, Role, Task, Turn
 from taoloop.plan.thinking import NeedInput, ThinkResponse
 from taoloop.testing.run_log import InMemoryRunLeases, InMemoryRunLog, LeaseTable

@@ -19,7 +19,8 @@ from taoloop.loop.people.waits import HandoverRecord
 from taoloop.loop.ports import RunLog, RunsWanted
 from taoloop.loop.state import RunState
 from taoloop.plan.effects import MAX_COMMENT_CHARACTERS, MAX_NAME_CHARACTERS
-from taoloop.plan.handovers import (
+from taoloop.plan.running import EventBody, HandoverDecision, HandoverOutcome, RunFinished, RunResumed, RunSummary
+from taoloop.plan.running.handovers import (
     DecideHandoverRequest,
     DecideHandoverResponse,
     GetHandoverRequest,
@@ -28,7 +29,6 @@ from taoloop.plan.handovers import (
     ListHandoversResponse,
     OpenHandover,
 )
-from taoloop.plan.running import EventBody, HandoverDecision, HandoverOutcome, RunFinished, RunResumed, RunSummary
 from taoloop.plan.task import Outcome
 from taoloop.plan.thinking import Answer, AnswerOrigin
 from taoloop.tools.schemas import CompiledSchema

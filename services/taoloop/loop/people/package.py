@@ -12,8 +12,8 @@ from taoloop.loop.people.waits import HandoverRecord
 from taoloop.loop.state import RunState
 from taoloop.loop.steps.step_record import StepRecord
 from taoloop.plan.acting import ActionStatus
-from taoloop.plan.handovers import Handover, HandoverStep
 from taoloop.plan.running import CorrectionMade, HandoverRequired, RunEvent
+from taoloop.plan.running.handovers import Handover, HandoverStep
 
 _WAYS_ON: Final = (
     "taoloop handovers answer {handover_id} --text '…' answers the user in the run's place and ends the run.",

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from taoloop.core.faults import Fault
 from taoloop.plan.acting import ActionResult
 from taoloop.plan.effects import ApprovalDecision
-from taoloop.plan.handovers import HandoverMoment
 from taoloop.plan.model import ThoughtPlan
 from taoloop.plan.observing import ObservationResult
 from taoloop.plan.running import (
@@ -30,6 +29,7 @@ from taoloop.plan.running import (
     ThoughtMade,
     WaitingBegan,
 )
+from taoloop.plan.running.handovers import HandoverMoment
 from taoloop.plan.thinking import Answer, Escalation, NeedInput, Refusal, ThinkResponse
 
 

@@ -12,18 +12,18 @@ from taoloop.core.exact_json import ABSENT, Json, JsonValue
 from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.core.telemetry import names
 from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest
-from taoloop.plan.handovers import (
-    DecideHandoverRequest,
-    DecideHandoverResponse,
-    GetHandoverRequest,
-    ListHandoversRequest,
-)
 from taoloop.plan.running import (
     CancelRunRequest,
     HandoverDecision,
     HandoverRequired,
     RunFinished,
     RunResumed,
+)
+from taoloop.plan.running.handovers import (
+    DecideHandoverRequest,
+    DecideHandoverResponse,
+    GetHandoverRequest,
+    ListHandoversRequest,
 )
 from taoloop.plan.task import Outcome
 from taoloop.plan.thinking import Answer, AnswerOrigin, Escalation, ThinkResponse

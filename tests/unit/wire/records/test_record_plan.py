@@ -8,7 +8,8 @@ from google.protobuf.descriptor import Descriptor
 
 from taoloop.api.v1 import action_pb2, loop_pb2, observation_pb2, thought_pb2, types_pb2
 from taoloop.core import faults
-from taoloop.plan import acting, answering, effects, handovers, model, observing, running, task, thinking
+from taoloop.plan import acting, answering, effects, model, observing, running, task, thinking
+from taoloop.plan.running import handovers
 from taoloop.wire.records.record_plan import record_plan
 
 _RECORDS = (task, model, thinking, acting, effects, observing, answering, running, handovers, faults)

@@ -10,7 +10,7 @@ from rich.text import Text
 from taoloop.cli.run_view import fault_words, value_words
 from taoloop.cli.terminal import styled
 from taoloop.core.exact_json import ABSENT
-from taoloop.plan.handovers import Handover, HandoverStep
+from taoloop.plan.running.handovers import Handover, HandoverStep
 
 _MARGIN = " " * 11
 

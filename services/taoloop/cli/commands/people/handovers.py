@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from taoloop.cli.calling import CallOptions
     from taoloop.core.calls import CallContext
-    from taoloop.plan.handovers import DecideHandoverRequest, DecideHandoverResponse, Handover, OpenHandover
     from taoloop.plan.running import HandoverDecision
+    from taoloop.plan.running.handovers import DecideHandoverRequest, DecideHandoverResponse, Handover, OpenHandover
     from taoloop.wire.clients import LoopClient
 
 app = typer.Typer(help="See and settle what runs hand over to a person.", no_args_is_help=True)
@@ -109,8 +109,8 @@ def answer(  # noqa: PLR0913 - the options of a command are its parameters
     """
     from taoloop.cli.calling import CallOptions, read_json_file
     from taoloop.core.exact_json import ABSENT
-    from taoloop.plan.handovers import DecideHandoverRequest
     from taoloop.plan.running import HandoverDecision
+    from taoloop.plan.running.handovers import DecideHandoverRequest
 
     request = DecideHandoverRequest(
         request_id=request_id,
@@ -182,7 +182,7 @@ def close(  # noqa: PLR0913 - the options of a command are its parameters
 def _request(
     handover_id: str, decision: HandoverDecision, run: str, by: str, comment: str, request_id: str
 ) -> DecideHandoverRequest:
-    from taoloop.plan.handovers import DecideHandoverRequest
+    from taoloop.plan.running.handovers import DecideHandoverRequest
 
     return DecideHandoverRequest(
         request_id=request_id,
@@ -271,7 +271,7 @@ async def _listed(run: str, limit: int, call: CallOptions) -> list[OpenHandover]
 
 async def _open_ones(client: LoopClient, run: str, context: CallContext) -> AsyncIterator[OpenHandover]:
     """Yield the open handovers, page by page."""
-    from taoloop.plan.handovers import ListHandoversRequest
+    from taoloop.plan.running.handovers import ListHandoversRequest
 
     token = ""
     while True:

@@ -10,7 +10,7 @@ from taoloop.core.faults import Fault
 from taoloop.plan.acting import ActionStatus
 from taoloop.plan.model import ThoughtPlan
 from taoloop.plan.observing import ConfidenceLevel
-from taoloop.plan.running import CorrectionMade, HandoverDecision, HandoverOutcome, HandoverRequired
+from taoloop.plan.running.events import CorrectionMade, HandoverDecision, HandoverOutcome, HandoverRequired
 from taoloop.plan.task import ProvidedInput, Turn, Usage
 from taoloop.tools.signature import Trust
 
