@@ -18,3 +18,7 @@ def test_a_port_that_is_listened_on_is_taken() -> None:
         server.bind((LOOPBACK, 0))
         server.listen()
         assert is_taken(server.getsockname()[1])
+
+
+def test_free_ports_are_none_that_an_outgoing_connection_could_take() -> None:
+    assert all(port < 32_000 for port in free_ports(50))
