@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import signal
 import sys
-import tempfile
 from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
@@ -27,12 +25,13 @@ from benchmarks.skeleton import (
     Figures,
     Options,
     beside,
+    group_of,
     measure_runs,
     measure_stage,
     options_of,
+    spreads_of,
     stages_on,
 )
-from taoloop.wire.event_loop import run as run_loop
 
 FORM: Final = "taoloop.benchmark.loop/v1"
 _STAGES: Final = frozenset({"log_encode", "log_append", "bare_append"})
@@ -43,13 +42,7 @@ def main() -> None:
     options = options_of("python -m benchmarks.loop", __doc__)
     if options.concurrency < 2:
         sys.exit("the server's share of an append is measured with --concurrency 2 and above")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the children are ended
-    with tempfile.TemporaryDirectory(prefix="taoloop-bench-") as directory:
-        figures = run_loop(_measured(options, Path(directory)))
-    spreads = {name: Spread.of(values) for name, values in figures.items()}
-    for name, spread in spreads.items():
-        print(f"{name:40}{spread.median:>10.2f}{spread.low:>10.2f}{spread.high:>10.2f}")
-    print(json.dumps(_result(options, spreads)))
+    print(json.dumps(_result(options, spreads_of(_measured, options, digits=2))))
 
 
 async def _measured(options: Options, directory: Path) -> Figures:
@@ -92,14 +85,9 @@ def _result(options: Options, spreads: Mapping[str, Spread]) -> dict[str, object
         "cpu_ms_per_two_step_run_spread": [round(services.low / 1000, 3), round(services.high / 1000, 3)],
         "append_ratio": round(spreads["append_ratio"].median, 2),
         "append_ratio_spread": [round(spreads["append_ratio"].low, 2), round(spreads["append_ratio"].high, 2)],
-        "process_us": _group("process", spreads),
-        "append_us": _group("stage", spreads),
+        "process_us": group_of("process", spreads),
+        "append_us": group_of("stage", spreads),
     }
-
-
-def _group(prefix: str, spreads: Mapping[str, Spread]) -> dict[str, dict[str, float]]:
-    head = f"{prefix}."
-    return {name.removeprefix(head): each.as_json() for name, each in spreads.items() if name.startswith(head)}
 
 
 if __name__ == "__main__":

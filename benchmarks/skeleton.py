@@ -13,12 +13,12 @@ import signal
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import Popen
-from typing import Final
+from typing import Any, Final
 
 from benchmarks.caller import repeat
 from benchmarks.deployment import Deployment, child, deployed, wait_for
@@ -100,13 +100,20 @@ Figures = defaultdict[str, list[float]]
 def main() -> None:
     """Measure, show a table, and end with one line of JSON."""
     options = options_of("python -m benchmarks.skeleton", __doc__)
+    print(json.dumps(_result(options, spreads_of(_measured, options))))
+
+
+def spreads_of(
+    measured: Callable[[Options, Path], Coroutine[Any, Any, Figures]], options: Options, digits: int = 1
+) -> dict[str, Spread]:
+    """Measure in a directory that is removed afterwards, show a table with so many decimals, and return its figures."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the children are ended
     with tempfile.TemporaryDirectory(prefix="taoloop-bench-") as directory:
-        figures = run_loop(_measured(options, Path(directory)))
+        figures = run_loop(measured(options, Path(directory)))
     spreads = {name: Spread.of(values) for name, values in figures.items()}
     for name, spread in spreads.items():
-        print(f"{name:40}{spread.median:>10.1f}{spread.low:>10.1f}{spread.high:>10.1f}")
-    print(json.dumps(_result(options, spreads)))
+        print(f"{name:40}{spread.median:>10.{digits}f}{spread.low:>10.{digits}f}{spread.high:>10.{digits}f}")
+    return spreads
 
 
 async def _measured(options: Options, directory: Path) -> Figures:
@@ -225,14 +232,15 @@ def _result(options: Options, spreads: Mapping[str, Spread]) -> dict[str, object
         "run_vs_echo_ratio": round(us("run") / us("echo"), 2),
         "run_vs_echo_alone_ratio": round(us("run") / us("echo_alone"), 2),
         "hop_ratio": round(hop / peer, 2),
-        "process_us": _group("process", spreads),
-        "echo_us": {"all": spreads["echo"].as_json(), **_group("echo", spreads)},
-        "echo_alone_us": {"all": spreads["echo_alone"].as_json(), **_group("echo_alone", spreads)},
-        "stage_us": _group("stage", spreads),
+        "process_us": group_of("process", spreads),
+        "echo_us": {"all": spreads["echo"].as_json(), **group_of("echo", spreads)},
+        "echo_alone_us": {"all": spreads["echo_alone"].as_json(), **group_of("echo_alone", spreads)},
+        "stage_us": group_of("stage", spreads),
     }
 
 
-def _group(prefix: str, spreads: Mapping[str, Spread]) -> dict[str, dict[str, float]]:
+def group_of(prefix: str, spreads: Mapping[str, Spread]) -> dict[str, dict[str, float]]:
+    """Return the figures whose names begin with a prefix, as they stand in the JSON object."""
     head = f"{prefix}."
     return {name.removeprefix(head): each.as_json() for name, each in spreads.items() if name.startswith(head)}
 

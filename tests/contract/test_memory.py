@@ -272,6 +272,28 @@ async def test_redis_forgets_by_itself_and_what_cannot_be_read_is_no_session(val
         await link.client.hset(session, "text", '{"version": 1}')
         assert await memory.load(ANNA, soon()) is None
 
+        await memory.forget(ANNA, soon())  # the session's name goes from its user's as well
+        assert [key async for key in link.client.scan_iter(f"{prefix}*")] == []
+
+
+async def test_a_redis_that_refuses_is_away_like_a_silent_one(valkey: EmbeddedValkey) -> None:
+    async with redis_link(RedisSettings(url=SecretStr(valkey.url)), Telemetry.build(TelemetrySettings(), "t")) as link:
+        prefix = f"test-{uuid.uuid4().hex[:8]}"
+        memory = RedisHotMemory(link, prefix, 300.0)
+        await memory.save(ANNA, SESSION, 0, soon())
+        keys = [key async for key in link.client.scan_iter(f"{prefix}*")]
+        for key in keys:
+            await link.client.delete(key)
+            await link.client.lpush(key, "no hash and no sorted set")
+
+        for operation in (
+            memory.load(ANNA, soon()),
+            memory.save(ANNA, SESSION, 0, soon()),
+            memory.forget(replace(ANNA, session_id=""), soon()),
+        ):
+            with pytest.raises(BackendUnavailable, match="WRONGTYPE"):
+                await operation
+
 
 @warm_only
 async def test_a_user_is_told_of_the_line_and_of_the_user_alone(warm: WarmMemory) -> None:

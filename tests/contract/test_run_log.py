@@ -434,6 +434,19 @@ async def test_what_waits_is_kept_longer_than_what_has_ended(valkey: EmbeddedVal
     assert all(50 < seconds <= 60 for seconds in ended)
 
 
+async def test_all_that_belongs_to_a_run_is_kept_as_long_as_its_log(valkey: EmbeddedValkey, tenant: str) -> None:
+    async with redis_log(valkey.url) as log, Redis.from_url(valkey.url) as client:
+        run_id = await entered(log, tenant, "q", 1.0)
+        await log.append(tenant, [large_event(run_id, 2)], soon())
+        keys = (*RunKeys("test").of_run(tenant, run_id), f"test:{{tenant:{tenant}}}:request:q")
+        going_on = [await client.pttl(key) / 1000 for key in keys]
+        await written(log, tenant, run_id, RunFinished(outcome=Outcome.ANSWERED))
+        ended = [await client.pttl(key) / 1000 for key in keys]
+
+    assert all(590 < seconds <= 600 for seconds in going_on)
+    assert all(50 < seconds <= 60 for seconds in ended)
+
+
 async def test_a_listed_run_whose_log_is_gone_leaves_the_list(valkey: EmbeddedValkey, tenant: str) -> None:
     async with redis_log(valkey.url) as log, Redis.from_url(valkey.url) as client:
         run_id = await entered(log, tenant, "q", 1.0)

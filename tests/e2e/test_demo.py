@@ -11,6 +11,19 @@ import psutil
 from tests.e2e.processes import CATALOGUE, json_lines, taoloop
 
 _BETWEEN_TASKS: Final = "\n  - id: "
+_README: Final = CATALOGUE.parent.parent / "README.md"
+
+
+def rows(text: str) -> list[list[str]]:
+    """Return a table's rows: task, what went wrong, what was done, outcome; wrapped lines are joined."""
+    found: list[list[str]] = []
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.split("│")[1:5]]
+        if len(cells) == 4 and cells[0]:
+            found.append(cells)
+        elif len(cells) == 4:
+            found[-1] = [f"{above} {cell}".strip() for above, cell in zip(found[-1], cells, strict=True)]
+    return found
 
 
 def test_demo_runs_every_task_as_expected_and_leaves_nothing_behind() -> None:
@@ -21,6 +34,9 @@ def test_demo_runs_every_task_as_expected_and_leaves_nothing_behind() -> None:
     assert "worker killed with the thought in hand" in done.stdout
     assert "another worker makes the thought" in done.stdout
     assert done.stderr == ""
+    shown = rows(_README.read_text())[1:]  # the first is the heading
+    assert len(shown) == 10
+    assert [row for row in shown if row not in rows(done.stdout)] == []
     started = [int(pid) for pid in re.findall(r"pid (\d+)", done.stdout)]
     assert len(started) == 2
     assert not any(psutil.pid_exists(pid) for pid in started)

@@ -107,24 +107,29 @@ def fault_words(fault: Fault | None) -> str:
     return " ".join([*parts, fault.suggestion] if fault.suggestion else parts)
 
 
+def labelled(label: str, style: str, text: str) -> Text:
+    """Return a line with its label in front; what a terminal would obey, line ends too, becomes escapes."""
+    return Text.assemble((f"{label:>9}  ", style), visible(text.rstrip()))
+
+
 def thought_lines(outcome: ThoughtPlan | Answer | NeedInput | Refusal | Escalation | None) -> list[Text]:
     """Return what a planner decided as lines, with the words of an answer and the values that are asked for."""
     match outcome:
         case ThoughtPlan() as plan:
-            lines = [_line("plan", "bold", f"{len(plan.steps)} step(s)")]
+            lines = [labelled("plan", "bold", f"{len(plan.steps)} step(s)")]
             for step in plan.steps:
                 lines += _step(step)
             return lines
         case Answer() as answer:
             return _answer(answer, "bold")
         case NeedInput() as question:
-            return [_line("ask", "yellow", field_words(field)) for field in question.fields]
+            return [labelled("ask", "yellow", field_words(field)) for field in question.fields]
         case Refusal() as refusal:
-            return [_line("refusal", "yellow", f"{refusal.reason.value}. {refusal.message}")]
+            return [labelled("refusal", "yellow", f"{refusal.reason.value}. {refusal.message}")]
         case Escalation() as escalation:
-            return [_line("hand over", "yellow", escalation.message)]
+            return [labelled("hand over", "yellow", escalation.message)]
         case None:
-            return [_line("nothing", "red", "")]
+            return [labelled("nothing", "red", "")]
 
 
 def _lines(event: RunEvent) -> list[Text]:  # noqa: C901, PLR0912 - one arm for each kind of event
@@ -134,38 +139,38 @@ def _lines(event: RunEvent) -> list[Text]:  # noqa: C901, PLR0912 - one arm for 
         case ThoughtMade(response=ThinkResponse() as response):
             return _thought(response)
         case StepStarted() as step:
-            return [_line("call", "cyan", _call(step))]
+            return [labelled("call", "cyan", _call(step))]
         case StepSkipped() as step:
-            return [_line("skip", "yellow", f"{step.step_id} {step.tool}: {fault_words(step.fault)}")]
+            return [labelled("skip", "yellow", f"{step.step_id} {step.tool}: {fault_words(step.fault)}")]
         case ActionReturned(result=ActionResult() as result):
             return [_action(result)]
         case ResultObserved(result=ObservationResult() as verdict):
             return _verdict(verdict)
         case ItemsGathered() as gathered:
             failed = f", failed: {', '.join(gathered.failed)}" if gathered.failed else ""
-            return [_line("gather", "cyan", f"{gathered.step_id} {gathered.tool}: {gathered.items} item(s){failed}")]
+            return [labelled("gather", "cyan", f"{gathered.step_id} {gathered.tool}: {gathered.items} item(s){failed}")]
         case CorrectionMade() as made:
             return _correction(made)
         case WaitingBegan() as waiting:
             whose = f" of {waiting.step_id} {waiting.tool}".rstrip() if waiting.step_id else ""
-            return [_line("wait", "yellow", f"for {waiting.reason}{whose}{_until(waiting.until)}")]
+            return [labelled("wait", "yellow", f"for {waiting.reason}{whose}{_until(waiting.until)}")]
         case LimitReached() as limit:
-            return [_line("limit", "red", f"{limit.limit} = {limit.value:g}")]
+            return [labelled("limit", "red", f"{limit.limit} = {limit.value:g}")]
         case ApprovalRequired() as approval:
             what = f"{approval.step_id} {approval.tool} {value_words(approval.arguments)}{_until(approval.expires_at)}"
-            return [_line("approve", "yellow", what), *_because(approval.reason)]
+            return [labelled("approve", "yellow", what), *_because(approval.reason)]
         case ApprovalExpiring() as soon:
             what = f"{soon.step_id} {soon.tool} waits for leave that lapses soon{_until(soon.expires_at)}"
-            return [_line("approve", "red", what)]
+            return [labelled("approve", "red", what)]
         case HandoverRequired() as handover:
             what = f"{handover.step_id or 'the run'} to a person, handover {handover.handover_id}"
-            return [_line("hand over", "yellow", what), *_because(handover.reason or fault_words(handover.fault))]
+            return [labelled("hand over", "yellow", what), *_because(handover.reason or fault_words(handover.fault))]
         case InputRequired() as question:
-            return [_line("ask", "yellow", field_words(field)) for field in question.fields]
+            return [labelled("ask", "yellow", field_words(field)) for field in question.fields]
         case RunResumed(reason="take_over"):
-            return [_line("host", "yellow", f"another one goes on with the run, epoch {event.host_epoch}")]
+            return [labelled("host", "yellow", f"another one goes on with the run, epoch {event.host_epoch}")]
         case RunResumed() as resumed:
-            return [_line("resume", "cyan", _resumption(resumed))]
+            return [labelled("resume", "cyan", _resumption(resumed))]
         case Answer() as answer:
             return _answer(answer, "bold green")
         case RunFinished() as finished:
@@ -189,7 +194,7 @@ def _correction(made: CorrectionMade) -> list[Text]:
         f"passes by itself: {_yes(made.is_transient)}; the same again may help: {_yes(made.is_retry_useful)}; "
         f"the user is told: {_yes(made.is_told_to_user)}"
     )
-    return [_line("correct", "yellow", head), styled(f"{_MARGIN}{answers}", "dim"), *_because(made.user_message)]
+    return [labelled("correct", "yellow", head), styled(f"{_MARGIN}{answers}", "dim"), *_because(made.user_message)]
 
 
 def _yes(is_so: bool) -> str:
@@ -197,7 +202,7 @@ def _yes(is_so: bool) -> str:
 
 
 def _answer(answer: Answer, style: str) -> list[Text]:
-    lines = [_line("answer", style, line) for line in answer.text.splitlines() or [""]]
+    lines = [labelled("answer", style, line) for line in answer.text.splitlines() or [""]]
     if answer.origin is not None:
         lines.append(styled(f"{_MARGIN}worded by: {answer.origin.value}", "dim"))
     if answer.replaced is not None:
@@ -228,20 +233,20 @@ def _thought(response: ThinkResponse) -> list[Text]:
         head += f", fit {response.decision.fit:.2f}, margin {response.decision.margin:.2f}"
     match response.outcome:
         case ThoughtPlan() as plan:
-            lines = [_line("thought", "bold", f"{head}: {len(plan.steps)} step(s)")]
+            lines = [labelled("thought", "bold", f"{head}: {len(plan.steps)} step(s)")]
             for step in plan.steps:
                 lines += _step(step)
             return lines
         case Answer():
-            return [_line("thought", "bold", f"{head}: answer")]
+            return [labelled("thought", "bold", f"{head}: answer")]
         case NeedInput():
-            return [_line("thought", "bold", f"{head}: ask")]
+            return [labelled("thought", "bold", f"{head}: ask")]
         case Refusal() as refusal:
-            return [_line("thought", "bold", f"{head}: {refusal.reason.value}. {refusal.message}")]
+            return [labelled("thought", "bold", f"{head}: {refusal.reason.value}. {refusal.message}")]
         case Escalation() as escalation:
-            return [_line("thought", "bold", f"{head}: hand over. {escalation.message}")]
+            return [labelled("thought", "bold", f"{head}: hand over. {escalation.message}")]
         case _:
-            return [_line("thought", "bold", head)]
+            return [labelled("thought", "bold", head)]
 
 
 def _step(step: PlanStep) -> list[Text]:
@@ -260,7 +265,7 @@ def _action(result: ActionResult) -> Text:
     took = f" in {result.total_time_seconds * 1000:.0f} ms" if result.total_time_seconds is not None else ""
     code = f" {result.status_code}" if result.status_code else ""
     text = f"{result.step_id} {result.status.value}{code}{took}{_server(result)} {fault_words(result.fault)}"
-    return _line("reply", "cyan" if result.status is ActionStatus.SUCCEEDED else "red", text)
+    return labelled("reply", "cyan" if result.status is ActionStatus.SUCCEEDED else "red", text)
 
 
 def _server(result: ActionResult) -> str:
@@ -275,7 +280,7 @@ def _server(result: ActionResult) -> str:
 def _verdict(verdict: ObservationResult) -> list[Text]:
     word = "valid" if verdict.valid else "not valid"
     head = f"{verdict.step_id} {word}, confidence {verdict.confidence:.2f} {value_words(verdict.exposed)}"
-    lines = [_line("verdict", "green" if verdict.valid else "red", head)]
+    lines = [labelled("verdict", "green" if verdict.valid else "red", head)]
     lines += [_failure(failure) for failure in verdict.failures]
     lines += [styled(f"{_MARGIN}{drift_words(drift)}", "yellow") for drift in verdict.drift]
     return lines
@@ -294,8 +299,4 @@ def _finish(finished: RunFinished) -> Text:
     took = f" in {finished.duration_seconds * 1000:.0f} ms" if finished.duration_seconds is not None else ""
     word = outcome.value.upper() if outcome is not None else "ENDED"
     style = OUTCOME_STYLES.get(outcome, "red") if outcome is not None else "red"
-    return _line("end", style, f"{word}{took} {fault_words(finished.fault)}")
-
-
-def _line(label: str, style: str, text: str) -> Text:
-    return Text.assemble((f"{label:>9}  ", style), visible(text.rstrip()))
+    return labelled("end", style, f"{word}{took} {fault_words(finished.fault)}")

@@ -287,8 +287,7 @@ class AsyncClient:
 
         Raises:
             UnknownRun: No such run for this tenant.
-            UnknownHandover: No such handover, or none that is open where no id was given.
-            InvalidRequest: No id was given, and several are open.
+            UnknownHandover: No such handover, or not just one that is open where no id was given.
         """
         return await self._calls.handover(run_id, handover_id, self._call(timeout_seconds))
 
@@ -305,7 +304,7 @@ class AsyncClient:
 
         Raises:
             NotWaiting: The run waits for no such decision.
-            UnknownHandover: No such handover.
+            UnknownHandover: No such handover, or not just one that is open where no id was given.
             InvalidRequest: The decision and its text do not go together.
             UnknownRun: No such run for this tenant.
         """

@@ -12,6 +12,7 @@ from typing import IO, Final, Self
 from taoloop.core.clock import Clock, SystemClock
 from taoloop.core.errors import BackendUnavailable, ConfigurationError
 from taoloop.testing.ports import LOOPBACK, free_ports, is_taken
+from taoloop.testing.processes.ending import end_in_order
 from taoloop.testing.processes.guard import Guard
 
 START_SECONDS: Final = 10.0
@@ -94,16 +95,9 @@ class EmbeddedValkey:
         """End the server in order; it is killed when it takes more than five seconds. Does nothing when it is down."""
         process = self._process
         if process is not None:
-            process.terminate()
             try:
-                await asyncio.shield(asyncio.to_thread(process.wait, STOP_SECONDS))
-            except subprocess.TimeoutExpired:
-                process.kill()
-            except asyncio.CancelledError:
-                process.kill()
-                raise
+                await end_in_order(process, STOP_SECONDS)
             finally:
-                process.wait()
                 self._process = None
                 self._dismiss_guard()
         self._free_directory()

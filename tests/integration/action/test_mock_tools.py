@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 
 from taoloop.core import exact_json
-from taoloop.testing.mock_tools import PROFILES, FaultProfile, MockTools
+from taoloop.testing.mock_tools import PROFILES, FaultProfile, MockTools, ScriptedReply
 from taoloop.testing.tool_samples import ToolSample
 from taoloop.tools.loading.samples import Sample
 from tests.unit.action.contracts import catalogue
@@ -100,3 +100,21 @@ def test_rates_are_shares() -> None:
 async def test_all_bases_of_the_catalogue_are_played() -> None:
     async with MockTools(catalogue(), SAMPLES) as mock:
         assert mock.bases == {"things": mock.base_url}
+
+
+async def test_a_scripted_tool_answers_as_told_until_its_samples_play_again() -> None:
+    async with MockTools(catalogue(), SAMPLES) as mock:
+        mock.script("look_up", ScriptedReply(status=503, body={"error": "away"}))
+        assert await get(mock, "/things/one") == (503, '{"error":"away"}')
+        mock.script("look_up", None)
+        assert (await get(mock, "/things/one"))[0] == 200
+        assert mock.calls == {"look_up": 2}
+
+
+async def test_a_hanging_tool_answers_nothing_and_does_not_hold_up_others() -> None:
+    async with MockTools(catalogue(), SAMPLES) as mock, aiohttp.ClientSession(mock.base_url, headers=ID) as session:
+        mock.script("look_up", ScriptedReply(is_hanging=True))
+        with pytest.raises(TimeoutError):
+            await session.get("/things/one", timeout=aiohttp.ClientTimeout(total=0.1))
+        async with session.post("/things/one/changes") as response:
+            assert response.status == 200

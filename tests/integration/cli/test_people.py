@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
@@ -65,6 +66,13 @@ class Stack:
         assert ended == code, out + err
         return out + err
 
+    async def show_without_loop(self, approval_id: str, loop_address: str) -> str:
+        """Return what is shown of an approval while nobody serves at the loop's address."""
+        where = ("--address", self.running.action_address, "--loop-address", loop_address, "--deadline", "2")
+        ended, out, err = await command("approvals", "show", approval_id, *where)
+        assert ended == 0, out + err
+        return out
+
     def counted(self, **labels: str) -> float:
         """Return how many handovers came to something."""
         value: float = self.running.telemetry.metrics.counter(names.HANDOVERS).labels(**labels)._value.get()
@@ -84,13 +92,29 @@ async def stack(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
         yield Stack(running, loop)
 
 
+@pytest.fixture
+async def mute() -> AsyncIterator[str]:
+    """Give an address that takes connections and never says a word."""
+    gone = asyncio.Event()
+
+    async def serve(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await gone.wait()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        host, port = server.sockets[0].getsockname()
+        yield f"{host}:{port}"
+        gone.set()
+
+
 @pytest.mark.parametrize("stack", [{}], indirect=True)
-async def test_an_approval_is_listed_shown_and_decided(stack: Stack) -> None:
+async def test_an_approval_is_listed_shown_and_decided(stack: Stack, mute: str) -> None:
     waiting = await stack.begin()
     (asked,) = waiting.approvals_required
     listed = await stack.run("approvals", "list")
     shown = await stack.run("approvals", "show", asked.approval_id)
     told = json.loads(await stack.run("approvals", "show", asked.approval_id, "--json"))
+    without = [await stack.show_without_loop(asked.approval_id, address) for address in ("127.0.0.1:1", mute)]
     rejected = await stack.run("approvals", "reject", asked.approval_id, "--by", "ana")
     late = await stack.run("approvals", "approve", asked.approval_id, "--by", "ben", code=1)
     missing = await stack.run("approvals", "show", "0" * 32, code=1)
@@ -101,6 +125,7 @@ async def test_an_approval_is_listed_shown_and_decided(stack: Stack) -> None:
     assert asked.reason
     assert asked.reason in shown
     assert (told["reason"], told["tool"]) == (asked.reason, "get_shipment")
+    assert all("get_shipment" in each and asked.reason not in each for each in without)
     assert "goes on" in rejected
     assert "is rejected; that stands" in late
     assert "There is no approval" in missing

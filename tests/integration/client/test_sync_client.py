@@ -14,9 +14,12 @@ from contextlib import closing
 
 import pytest
 
-from taoloop.client import Client, Outcome, UnknownRun
+from taoloop.client import ApprovalDecision, Client, HandoverDecision, HandoverOutcome, Outcome, UnknownRun
 from taoloop.client.background import BackgroundLoop
 from taoloop.core import errors
+from taoloop.plan.running import LoopServiceDecideApprovalRequest
+from taoloop.plan.running.handovers import DecideHandoverRequest
+from taoloop.plan.task import ProvidedInput
 from tests.integration.client.scripted_loop import RUN_ID, Script, scripted
 
 
@@ -64,6 +67,30 @@ def test_run_gives_its_answer(ground: Ground, caplog: pytest.LogCaptureFixture) 
         assert len(list(client.list(page_size=2))) == 7
         assert client.get(RUN_ID).last_sequence == 4
     assert caplog.records == []
+
+
+def test_people_decide_by_the_same_calls_as_on_an_event_loop(ground: Ground) -> None:
+    wanted = HandoverOutcome(handover_id="", decision=HandoverDecision.ANSWERED, decided_by="anna", answer_text="42")
+    with Client(ground.address) as client:
+        assert client.submit("What is it?").run_id == RUN_ID
+        assert client.wait(RUN_ID).text == "42"
+        assert client.provide_input(RUN_ID, "q1", {"size": 38}, request_id="mine") == 5
+        assert client.approve(RUN_ID, "a1", decided_by="anna") is ApprovalDecision.APPROVED
+        assert client.reject(RUN_ID, "a2", decided_by="bert", comment="no") is ApprovalDecision.REJECTED
+        assert [each.run_id for each in client.handovers(RUN_ID)] == [RUN_ID] * 4
+        assert client.handover(RUN_ID).run_id == RUN_ID
+        assert client.decide_handover(RUN_ID, wanted).decision is HandoverDecision.CLOSED
+        assert client.cancel(RUN_ID, reason="enough") is Outcome.CANCELLED
+    [given] = ground.script.inputs
+    assert (given.request_id, given.input) == ("mine", ProvidedInput(input_id="q1", values={"size": 38}))
+    approved, rejected, handed = ground.script.decisions
+    assert isinstance(approved, LoopServiceDecideApprovalRequest)
+    assert (approved.approval_id, approved.decision, approved.decided_by) == ("a1", ApprovalDecision.APPROVED, "anna")
+    assert isinstance(rejected, LoopServiceDecideApprovalRequest)
+    assert (rejected.approval_id, rejected.decision, rejected.comment) == ("a2", ApprovalDecision.REJECTED, "no")
+    assert isinstance(handed, DecideHandoverRequest)
+    assert (handed.decided_by, handed.answer_text) == ("anna", "42")
+    assert ground.script.cancelled == ["enough"]
 
 
 def test_error_is_raised_as_itself(ground: Ground) -> None:

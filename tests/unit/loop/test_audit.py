@@ -64,6 +64,8 @@ SECRETS = (
     '{"balance": 1200.50}',
     "postgresql://u:hunter2@db/pay",
     "4f3c2b1a9d8e7f6a5b4c3d2e1f0a9b8c7d6e",
+    "key-q7Zt2LmX9vRb4KpW8sYd3HcN6",  # these two have the form of a model's name
+    "anna-138-1234-5678",
 )
 
 

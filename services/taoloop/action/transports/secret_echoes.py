@@ -33,9 +33,11 @@ def secrets_of(*values: str) -> tuple[bytes, ...]:
     """
     texts: set[str] = set()
     for value in values:
-        text = value.partition(" ")[2] if value.startswith(("Bearer ", "Basic ")) else value
-        texts.add(text)
-        if value.startswith("Basic "):
+        scheme, _, text = value.partition(" ")
+        texts.add(text)  # also behind a word of the operator's own, as in `Token abc`
+        if scheme not in {"Bearer", "Basic"}:
+            texts.add(value)
+        elif scheme == "Basic":
             texts.add(_password(text))
     forms = {form for text in texts if len(text) >= LEAST_CHARACTERS for form in _forms(text)}
     return tuple(sorted(forms, key=lambda form: (-len(form), form)))

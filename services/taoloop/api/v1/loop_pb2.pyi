@@ -837,6 +837,7 @@ class Handover(_message.Message):
     USAGE_FIELD_NUMBER: _builtins.int
     OTHERS_FIELD_NUMBER: _builtins.int
     SUGGESTIONS_FIELD_NUMBER: _builtins.int
+    OUTPUT_SCHEMA_JSON_FIELD_NUMBER: _builtins.int
     run_id: _builtins.str
     """The run."""
     request_id: _builtins.str
@@ -845,6 +846,8 @@ class Handover(_message.Message):
     """The conversation that the run belongs to; empty for none."""
     locale: _builtins.str
     """BCP 47 tag of the user's language."""
+    output_schema_json: _builtins.str
+    """JSON Schema that the data of an answer must fit; absent where the task wants its answer as text alone."""
     @_builtins.property
     def required(self) -> Global___HandoverRequired:
         """What has to be taken over, and why."""
@@ -912,10 +915,11 @@ class Handover(_message.Message):
         usage: _types_pb2.Usage | None = ...,
         others: _abc.Iterable[Global___HandoverRequired] | None = ...,
         suggestions: _abc.Iterable[_builtins.str] | None = ...,
+        output_schema_json: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["opened_at", b"opened_at", "outcome", b"outcome", "plan", b"plan", "required", b"required", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["corrections", b"corrections", "inputs", b"inputs", "locale", b"locale", "opened_at", b"opened_at", "others", b"others", "outcome", b"outcome", "plan", b"plan", "request_id", b"request_id", "required", b"required", "run_id", b"run_id", "session_id", b"session_id", "steps", b"steps", "suggestions", b"suggestions", "time_line", b"time_line", "turns", b"turns", "usage", b"usage"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["corrections", b"corrections", "inputs", b"inputs", "locale", b"locale", "opened_at", b"opened_at", "others", b"others", "outcome", b"outcome", "output_schema_json", b"output_schema_json", "plan", b"plan", "request_id", b"request_id", "required", b"required", "run_id", b"run_id", "session_id", b"session_id", "steps", b"steps", "suggestions", b"suggestions", "time_line", b"time_line", "turns", b"turns", "usage", b"usage"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

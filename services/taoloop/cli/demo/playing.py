@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from taoloop.cli.demo.tasks import DemoTask, Expectation, Resume, Upstream
-from taoloop.cli.demo.telling import was_done, went_wrong
+from taoloop.cli.demo.telling import breakers_opened, was_done, went_wrong
 from taoloop.core.calls import CallContext
 from taoloop.core.clock import Clock
 from taoloop.core.deadlines import Deadline
@@ -134,6 +134,7 @@ class Player:
         self._client = client
         self._stage = stage
         self._clock = clock
+        self._broken: frozenset[str] = frozenset()
 
     async def play(self, demo_task: DemoTask, show: Show) -> TaskResult:
         """Run one task to its end, giving it what the file says when it asks.
@@ -148,7 +149,8 @@ class Player:
         if demo_task.then is not None:
             parts.append(await self._resumed(first, demo_task.then, show))
             deviations += deviations_of(parts[-1], demo_task.then.expect)
-        events = [event for part in parts for event in part.events]
+        events, broken = [event for part in parts for event in part.events], self._broken
+        self._broken |= breakers_opened(events)
         return TaskResult(
             task_id=demo_task.task_id,
             language=demo_task.language,
@@ -156,8 +158,8 @@ class Player:
             outcomes=tuple(part.outcome.value.upper() if part.outcome else "NONE" for part in parts),
             tools=tuple(tool for part in parts for tool in part.tools),
             answer=parts[-1].answer,
-            went_wrong=(*killed, *went_wrong(events)),
-            was_done=(*(("another worker makes the thought",) if killed else ()), *was_done(events)),
+            went_wrong=(*killed, *went_wrong(events, broken)),
+            was_done=(*(("another worker makes the thought",) if killed else ()), *was_done(events, broken)),
             seconds=self._clock.monotonic() - started,
             deviations=tuple(deviations),
         )

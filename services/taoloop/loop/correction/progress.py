@@ -91,8 +91,8 @@ class Corrections:
         return dict(self._open)
 
     def is_fixed(self, step_id: str) -> bool:
-        """Tell whether words in a step's arguments are replaced by the contract's values."""
-        return any(made.reaction == Reaction.FIX_INPUT for made in self._of(step_id))
+        """Tell whether the contract's values replace words in a step's arguments, or those of its second source."""
+        return any(made.reaction == Reaction.FIX_INPUT for made in self._of(step_id.removesuffix(_SECOND)))
 
     def is_given_up(self, step_id: str) -> bool:
         """Tell whether the plan goes on without a step that failed."""

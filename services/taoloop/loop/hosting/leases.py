@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from taoloop.core.clock import Clock
 from taoloop.core.deadlines import Deadline
-from taoloop.core.errors import BackendUnavailable, RunConflict, UnknownRun
+from taoloop.core.errors import BackendUnavailable, RunConflict
 from taoloop.core.logs import EventLog
 from taoloop.core.telemetry import Telemetry, names
 from taoloop.loop.hosting.open_run import OpenRun
@@ -82,14 +82,19 @@ class LeaseKeeper:
 
     async def _look_after(self, run: OpenRun) -> None:
         """Take back a lease that should be this host's, or give the run up."""
+        is_ours = is_cancelled = False
         try:
             position = await self._log.position(run.key.tenant, run.key.run_id, self._soon())
-        except UnknownRun:
-            position = None
-        if position is not None and position.host_epoch <= run.writer.epoch:
+            is_ours = position.host_epoch <= run.writer.epoch
+            is_cancelled = not is_ours and await self._is_cancelled(run.key, position.sequence)
+        except BackendUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - a log that is gone, or that only a newer version can read
+            _log.warning("run_log_not_read", run_id=run.key.run_id, reason=getattr(error, "reason", "unexpected"))
+        if is_ours:
             await self._leases.hold(run.key, self._soon())
             return
-        if position is not None and await self._is_cancelled(run.key, position.sequence):
+        if is_cancelled:
             _log.info("run_cancelled_elsewhere", run_id=run.key.run_id)
         else:
             self._lost.inc()
@@ -98,10 +103,7 @@ class LeaseKeeper:
 
     async def _is_cancelled(self, run: RunKey, last: int) -> bool:
         """Return whether a run's last event says that somebody cancelled it, which is done by way of any host."""
-        try:
-            event = (await self._log.read(run.tenant, run.run_id, last, self._soon()))[-1]
-        except UnknownRun:
-            return False
+        event = (await self._log.read(run.tenant, run.run_id, last, self._soon()))[-1]
         return isinstance(event.body, RunFinished) and event.body.outcome is Outcome.CANCELLED
 
     def _soon(self) -> Deadline:

@@ -12,6 +12,7 @@ from typing import Final, Self, TypeVar
 from taoloop.core.calls import CallContext
 from taoloop.core.clock import Clock
 from taoloop.core.deadlines import Deadline
+from taoloop.core.exact_json import JsonValue, equal
 from taoloop.core.logs import EventLog
 from taoloop.core.telemetry import Telemetry, names
 from taoloop.loop.memory.distillation.distilling import Distiller
@@ -128,7 +129,10 @@ class LayeredMemory:
         tiers = self._tiers(space)
         if tiers is None or not space.session_id:
             return task
+        given = task.state if isinstance(task.state, dict) else {}
         session = await self._load(tiers, space)
+        if not task.tainted_context:
+            session = _overridden(session, given)
         if self._options.tells:
             _put_newest(self._restored, space, session)  # the run's first thought needs it in a moment
         if session.has_tainted_answers and any(turn.role is Role.ASSISTANT for turn in task.turns):
@@ -136,7 +140,7 @@ class LayeredMemory:
         known = {**session.state, **session.snapshot}
         if not known or not self._options.restores_state:
             return task
-        return replace(task, state={**known, **(task.state if isinstance(task.state, dict) else {})})
+        return replace(task, state={**known, **given})
 
     async def recall(self, tenant: str, state: RunState, call: CallContext) -> MemoryContext | None:
         """See `RunMemory.recall`."""
@@ -242,31 +246,38 @@ class LayeredMemory:
             task.add_done_callback(self._summaries.discard)
 
     async def _summarise(self, by: Summariser, tiers: Tiers, space: MemorySpace, session: SessionMemory) -> None:
-        deadline = Deadline.after(self._options.summary_seconds, self._clock)
         try:
-            async with asyncio.timeout(self._options.summary_seconds):
-                text = await by.summarise(session.turns, self._options.summary_tokens, deadline)
+            is_current = await self._replace_summary(by, tiers, space, session)
         except (ModelFailed, TimeoutError):
             self._count_summary("model_failed")
-            return
         except Exception:  # noqa: BLE001 - a fault of ours must not end the process with all its runs
             _log.exception("summary_failed_unexpectedly")
             self._count_summary("model_failed")
-            return
+        else:
+            self._count_summary("model" if is_current else "outdated")
+
+    async def _replace_summary(self, by: Summariser, tiers: Tiers, space: MemorySpace, session: SessionMemory) -> bool:
+        """Write a session anew with the model's summary; False where it has gone on or was forgotten meanwhile."""
+        deadline = Deadline.after(self._options.summary_seconds, self._clock)
+        async with asyncio.timeout(self._options.summary_seconds):
+            text = await by.summarise(session.turns, self._options.summary_tokens, deadline)
         summary = self._recall.cut_summary(self._redactor.beginning(text))
         summed = replace(session, summary=summary or session.summary, version=session.version + 1)
         # Looked up anew: a session that was forgotten meanwhile must not come back by its summary.
         is_current = (await self._load(tiers, space)).version == session.version
-        is_current = is_current and await self._save(tiers, space, summed, session.version)
-        self._count_summary("model" if is_current else "outdated")
+        return is_current and await self._save(tiers, space, summed, session.version)
 
     async def _sweep(self) -> None:
         """Delete what has expired, again and again; every process does, and finds little."""
         while True:
             await self._clock.sleep(self._options.sweep_seconds)
             for tiers in (self._shared, *self._lines.values()):
-                if tiers is not None and tiers.warm is not None:
+                if tiers is None or tiers.warm is None:
+                    continue
+                try:
                     await self._sweep_one(tiers.warm)
+                except Exception:  # noqa: BLE001 - a fault of ours must not end the process with all its runs
+                    _log.exception("sweep_failed_unexpectedly")
 
     async def _sweep_one(self, tier: Tier[WarmMemory]) -> None:
         while (gone := await tier.write(lambda store, deadline: store.sweep(self._clock.now(), deadline))) is not None:
@@ -297,6 +308,12 @@ def _put_newest(kept: OrderedDict[KeyT, ValueT], key: KeyT, value: ValueT) -> No
     kept.move_to_end(key)
     while len(kept) > MAX_RECALLED:
         kept.popitem(last=False)
+
+
+def _overridden(session: SessionMemory, given: Mapping[str, JsonValue]) -> SessionMemory:
+    """Return a session without what its caller now says otherwise: it must not come back with the next run."""
+    snapshot = {name: value for name, value in session.snapshot.items() if equal(given.get(name, value), value)}
+    return replace(session, snapshot=snapshot)
 
 
 def _space(tenant: str, task: Task) -> MemorySpace:

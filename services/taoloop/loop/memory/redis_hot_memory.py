@@ -7,13 +7,11 @@ from importlib.resources import files
 from typing import Any, Final, TypeVar
 
 from redis.asyncio import Redis
-from redis.exceptions import ResponseError
 
 from taoloop.core.deadlines import Deadline
-from taoloop.core.errors import BackendUnavailable
-from taoloop.core.redaction import redact_text
 from taoloop.loop.memory.model import Forgotten, MemorySpace, SessionMemory, key_part
 from taoloop.loop.memory.session_form import read, written
+from taoloop.wire.redis.redis_errors import refusals_told
 from taoloop.wire.redis.redis_link import RedisLink
 
 T = TypeVar("T")
@@ -90,13 +88,8 @@ class RedisHotMemory:
 
     async def _run(self, operation: Callable[[Redis], Awaitable[T]], deadline: Deadline) -> T:
         """Run an operation; a server that refuses it is away like a silent one."""
-        try:
+        with refusals_told():
             return await self._link.run(operation, deadline)
-        except ResponseError as error:
-            raise BackendUnavailable(
-                f"Redis does not serve: {redact_text(str(error))[:200]}",
-                metadata={"backend": "redis", "cause": type(error).__name__},
-            ) from error
 
     def _base(self, space: MemorySpace, session: str) -> str:
         """Return what a session's key begins with; a user's share a slot of a cluster, and nobody's spread."""

@@ -16,7 +16,7 @@ from taoloop.plan.running import CorrectionMade, HandoverRequired, RunEvent
 from taoloop.plan.running.handovers import Handover, HandoverStep
 
 _WAYS_ON: Final = (
-    "taoloop handovers answer {handover_id} --text '…' answers the user in the run's place and ends the run.",
+    "taoloop handovers answer {handover_id} --text '…'{data} answers the user in the run's place and ends the run.",
     "taoloop handovers resume {handover_id} --comment '…' lets the run think again, once what was in its way is gone.",
     "taoloop handovers close {handover_id} --comment '…' ends the run as failed.",
 )
@@ -48,6 +48,7 @@ def package(state: RunState, events: Sequence[RunEvent], record: HandoverRecord)
         usage=state.usage,
         others=() if state.has_ended else tuple(_others(state, required)),
         suggestions=tuple(_suggestions(state, record)),
+        output_schema=task.output_schema,
     )
 
 
@@ -82,13 +83,14 @@ def _suggestions(state: RunState, record: HandoverRecord) -> Iterator[str]:
             find = "" if step.action.effect_id else f" Its id is told by: taoloop effects list --run {state.run_id}."
             yield (
                 f"Whether step {step.step_id} ({step.tool}) took effect is not known. Look it up at the tool, then say "
-                f"so with: taoloop effects resolve {effect} --took-place, or --did-not-take-place.{find}"
+                f"so with: taoloop effects resolve {effect} --by NAME --took-place, or --did-not-take-place.{find}"
             )
     fault = record.required.fault
     if fault is not None and fault.suggestion:
         yield fault.suggestion
+    data = "" if state.task.output_schema is ABSENT else " --data FILE"
     for way in _WAYS_ON:
-        yield way.format(handover_id=record.required.handover_id)
+        yield way.format(handover_id=record.required.handover_id, data=data)
 
 
 def _is_unknown(step: StepRecord) -> bool:

@@ -34,8 +34,6 @@ LOOK_SECONDS: Final = 0.25
 """How often they do."""
 MOST_LOOKING: Final = 8
 """How many of them do at the same time, for the same reason."""
-# A follower asks for a run that is created and has no event yet; its first event comes at once or never.
-FIRST_EVENT_SECONDS: Final = 2.0
 
 
 class RedisRunLog:
@@ -123,12 +121,11 @@ class RedisRunLog:
     ) -> AsyncGenerator[RunEvent]:
         """See `RunLog.follow`."""
         key, last = self._keys.of_run(tenant, run_id)[0], max(0, from_sequence - 1)
-        first_by = deadline.shortened(FIRST_EVENT_SECONDS)
         while not deadline.is_expired:
             for event in await self._events(tenant, run_id, await self._next(key, last, deadline), deadline):
                 last = event.sequence
                 yield event
-            if last < from_sequence and first_by.is_expired and not await self._exists(key, deadline):
+            if last < from_sequence and not await self._exists(key, deadline):
                 raise UnknownRun.of(run_id)
 
     async def note(self, tenant: str, summary: RunSummary, deadline: Deadline) -> None:

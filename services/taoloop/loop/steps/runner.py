@@ -182,8 +182,8 @@ class StepRunner:
         if not call.may_be_made and await self._is_stopped(call, started):
             return
         self._started_calls[step.tool] = self._started_calls.get(step.tool, 0) + 1
-        context = self._caller.bounded(step)
         async with self._slots:
+            context = self._caller.bounded(step)  # what a step waits for its turn is not its own time
             await self._writer.emit(started)
             result = await self._caller.execute(call)
         if is_a_job(result):

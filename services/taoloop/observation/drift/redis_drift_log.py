@@ -8,15 +8,13 @@ from importlib.resources import files
 from typing import Any, Final, TypeVar
 
 from redis.asyncio import Redis
-from redis.exceptions import ResponseError
 
 from taoloop.core.deadlines import Deadline
-from taoloop.core.errors import BackendUnavailable
 from taoloop.core.exact_json import JsonSyntaxError, dumps, loads
 from taoloop.core.logs import EventLog
-from taoloop.core.redaction import redact_text
 from taoloop.observation.drift.ports import Sighting, SightingBatch
 from taoloop.plan.observing import Drift, DriftKind, DriftRecord
+from taoloop.wire.redis.redis_errors import refusals_told
 from taoloop.wire.redis.redis_link import RedisLink
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -88,13 +86,8 @@ class RedisDriftLog:
 
     async def _run(self, operation: Callable[[Redis], Awaitable[T]], deadline: Deadline) -> T:
         """Run an operation; a server that refuses it, for example for want of memory, is away like a silent one."""
-        try:
+        with refusals_told():
             return await self._link.run(operation, deadline)
-        except ResponseError as error:
-            raise BackendUnavailable(
-                f"Redis does not serve: {redact_text(str(error))[:200]}",
-                metadata={"backend": "redis", "cause": type(error).__name__},
-            ) from error
 
     def _key(self, tool: str) -> str:
         return f"{self._prefix}:of:{tool}"

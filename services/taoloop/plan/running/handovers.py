@@ -108,6 +108,8 @@ class Handover:
     """The other handovers of the run that are open."""
     suggestions: tuple[str, ...] = ()
     """What the person may do next, as commands and in words."""
+    output_schema: Json = ABSENT
+    """JSON Schema that the data of an answer must fit; absent where the task wants its answer as text alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import subprocess
@@ -12,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from taoloop.testing.processes.ending import end_in_order
 from taoloop.testing.processes.guard import Guard
 
 STOP_SECONDS: Final = 10.0
@@ -97,16 +97,9 @@ class WorkerProcess:
         if self._is_frozen:
             self.kill()
             return
-        process.terminate()
         try:
-            await asyncio.shield(asyncio.to_thread(process.wait, STOP_SECONDS))
-        except subprocess.TimeoutExpired:
-            process.kill()
-        except asyncio.CancelledError:
-            process.kill()
-            raise
+            await end_in_order(process, STOP_SECONDS)
         finally:
-            process.wait()
             self._forget()
 
     def _forget(self) -> None:

@@ -17,8 +17,13 @@ SECRET = 'l0ng"séc/ret'
 
 @pytest.mark.parametrize(
     "value",
-    [SECRET, f"Bearer {SECRET}", "Basic " + base64.b64encode(f"ana:{SECRET}".encode()).decode()],
-    ids=["key", "bearer", "basic"],
+    [
+        SECRET,
+        f"Bearer {SECRET}",
+        "Basic " + base64.b64encode(f"ana:{SECRET}".encode()).decode(),
+        f"Token {SECRET}",
+    ],
+    ids=["key", "bearer", "basic", "a scheme of the operator's own"],
 )
 @pytest.mark.parametrize("form", [str, json.dumps, lambda text: json.dumps(text, ensure_ascii=False), quote, escape])
 def test_a_secret_is_found_in_every_form_in_which_a_tool_may_say_it(value: str, form: object) -> None:

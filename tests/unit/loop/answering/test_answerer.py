@@ -127,9 +127,19 @@ async def test_the_nearest_value_is_a_candidate_of_the_fault() -> None:
     assert answer.replaced.candidates == ("12.5",)
 
 
+async def test_a_fault_names_ten_of_the_claims_at_most() -> None:
+    answer = await Asked(" ".join(f"It costs {number}." for number in range(1001, 1014))).text_of(FOUND)
+    assert answer.replaced is not None
+    assert answer.replaced.actual == [str(number) for number in range(1001, 1011)]
+
+
 async def test_what_was_asked_of_a_tool_in_the_users_words_may_be_repeated() -> None:
     asked_for = replace(FOUND, provenance=ORDER_ID)
-    assert (await Asked("Order A1 is shipped.").text_of(asked_for)).origin is AnswerOrigin.MODEL
+    answer = await Asked("Order A1 costs 12.50.").text_of(asked_for)
+    assert answer.origin is AnswerOrigin.MODEL
+    assert [(each.text, each.step_id) for each in answer.grounding] == [
+        ("12.50", "1.t1")
+    ]  # what was asked is no result
     for source in (said("/order_id", "generated"), said("/order_id", trust=Trust.UNTRUSTED)):
         answer = await Asked("Order AX-1390 is shipped.").text_of(
             record("1.t1", "track", {"status": "shipped"}, {"order_id": "AX-1390"}, provenance=(source,))
@@ -216,6 +226,18 @@ async def test_a_run_that_has_used_its_tokens_asks_no_model() -> None:
     assert asked.counted("max_tokens") == 1.0
 
 
+async def test_a_model_may_write_no_more_than_the_run_has_left_and_follows_the_tasks_seed() -> None:
+    asked = Asked("It is shipped.", max_output_tokens=60)
+    state = state_of(FOUND, max_tokens=100)
+    for used, seed in ((0, 7), (90, 0)):
+        state.usage = replace(state.usage, input_tokens=used)
+        state.task = replace(state.task, seed=seed)
+        await asked.to_plan(state)
+
+    assert asked.model is not None
+    assert [(request.max_tokens, request.seed) for request in asked.model.requests] == [(60, 7), (10, None)]
+
+
 async def test_reasoning_before_the_text_is_not_said() -> None:
     answer = await Asked("<think>it costs 99</think>\nIt is shipped.").text_of(FOUND)
     assert answer.text == "It is shipped."
@@ -294,6 +316,15 @@ async def test_a_planner_that_names_results_has_them_worded_here() -> None:
     assert isinstance(answer, Answer)
     assert (answer.text, answer.origin) == ("订单 shipped", AnswerOrigin.TEMPLATE)
     assert answer.data == {"status": "shipped", "fee": 12.5, "eta": "2026-03-12"}
+
+
+async def test_a_result_that_others_build_on_is_worded_too_where_a_planner_names_it() -> None:
+    built_on_it = record("1.t2", "other", {"n": 1}, after=("1.t1",))
+    named = Answer(text="", grounding=(Grounding(text="", step_id="1.t1", pointer=""),), origin=AnswerOrigin.FACTS)
+    answer = await of_planner(Asked(), named, FOUND, built_on_it)
+
+    assert isinstance(answer, Answer)
+    assert answer.text == "Order: shipped"
 
 
 async def test_what_no_plan_found_out_is_said_where_a_planner_answers_with_what_is_known() -> None:

@@ -87,6 +87,13 @@ def test_several_ends_are_spoken_of_line_by_line_and_keyed_by_step() -> None:
     assert answer.data == {"1.t1": {"n": 1}, "1.t2": {"n": 2}}
 
 
+def test_an_answer_that_templates_word_in_part_is_one_of_facts() -> None:
+    by_template = record("1.t1", "track", {"status": "shipped"}, {"order_id": "A1"})
+    answer = composed(by_template, record("1.t2", "b", {"n": 2}), tools=[TRACK])
+
+    assert (answer.text.splitlines(), answer.origin) == (["Order A1: shipped", "b: n: 2"], AnswerOrigin.FACTS)
+
+
 def test_what_an_earlier_plan_brought_is_spoken_of_beside_the_latest_one() -> None:
     records = record("1.t1", "a", {"n": 1}), failed("1.t2", "b"), record("2.t1", "c", {"n": 3})
 

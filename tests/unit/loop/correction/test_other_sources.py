@@ -10,14 +10,18 @@ from taoloop.plan.running import ApprovalOutcome, HandoverRequired, RunResumed
 from taoloop.plan.task import Limits, Outcome
 from taoloop.testing.services import GatedAction, ScriptedAction, ScriptedObservation, ScriptedThought
 from tests.unit.loop.correction.correcting import (
+    CITY,
+    REFUSED,
     START,
     TWO_SOURCES,
     doubted,
     failed,
+    first,
     listed,
     made,
     reactions,
     tool,
+    weather,
 )
 from tests.unit.loop.driving import Run, ended, plan, step
 
@@ -32,6 +36,24 @@ async def test_a_fallback_that_brings_nothing_leaves_the_failure() -> None:
     assert ended(await run.drive()) == (Outcome.FAILED, FaultCode.SCHEMA_VIOLATION)
     assert await reactions(run) == ["fallback", "replan", "fail"]
     assert [request.tool for request in run.action.requests] == ["find", "table"]
+
+
+async def test_a_second_source_is_asked_with_the_value_that_the_first_was_asked_with() -> None:
+    run = weather(first(REFUSED, {"sky": "clear"}), "shanghai")
+    parameters = {"type": "object", "properties": {"city": CITY}}
+    run.action = ScriptedAction(
+        {"get_weather": first(REFUSED, {"sky": "clear"}), "table": {"sky": "clear"}},
+        listed(tool("get_weather", parameters=parameters, fallback_tool="table"), tool("table", parameters=parameters)),
+    )
+    run.observation = ScriptedObservation(invalid_tools=frozenset({"get_weather"}))
+
+    assert ended(await run.drive()) == (Outcome.ANSWERED, "")
+    assert await reactions(run) == ["fix_input", "fallback"]
+    assert [(request.tool, request.arguments) for request in run.action.requests] == [
+        ("get_weather", {"city": "shanghai"}),
+        ("get_weather", {"city": "CN-Shanghai"}),
+        ("table", {"city": "CN-Shanghai"}),
+    ]
 
 
 async def test_a_doubtful_result_that_another_source_confirms_is_used() -> None:

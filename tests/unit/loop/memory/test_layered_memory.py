@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 import pytest
 from hypothesis import given
@@ -22,7 +23,7 @@ from taoloop.loop.memory.distillation.recalling import Recall, RecallOptions
 from taoloop.loop.memory.distillation.redacting import MemoryRedactor
 from taoloop.loop.memory.distillation.summarising import ChatSummariser
 from taoloop.loop.memory.layered_memory import LayeredMemory, MemoryOptions
-from taoloop.loop.memory.model import EntryKind, KnowledgeEntry, MemorySpace, SessionMemory
+from taoloop.loop.memory.model import EntryKind, Forgotten, KnowledgeEntry, MemorySpace, SessionMemory
 from taoloop.loop.memory.ports import HotMemory, Summariser, WarmMemory
 from taoloop.loop.memory.tiers import Tier, TierPatience, Tiers
 from taoloop.loop.state import RunState
@@ -152,6 +153,24 @@ async def test_what_the_caller_gives_stands() -> None:
         restored = await it.memory.restored(TENANT, replace(MARCH, state={"date_range": "mine", "new": 1}))
 
     assert restored.state == {"project": "P1", **SNAPSHOT, "date_range": "mine", "new": 1}
+
+
+@pytest.mark.parametrize("is_tainted", [False, True])
+async def test_what_the_caller_gave_stands_in_the_runs_that_follow_as_well(is_tainted: bool) -> None:
+    given = replace(MARCH, state={"date_range": "mine"}, tainted_context=is_tainted)
+    async with world() as it:
+        await it.memory.remember(TENANT, run(APRIL, answer="3 笔在审", snapshot=SNAPSHOT))
+        began = await it.memory.restored(TENANT, given)
+        told = await it.recalled(began, "2" * 32)
+        await it.memory.remember(TENANT, run(began, run_id="2" * 32, answer="ok"))
+        after = await it.memory.restored(TENANT, MARCH)
+
+    assert isinstance(after.state, dict)
+    # Of a conversation that its caller calls tainted the state is not remembered, and the snapshot stays.
+    assert after.state["date_range"] == (SNAPSHOT["date_range"] if is_tainted else "mine")
+    assert after.state["user_intent"] == SNAPSHOT["user_intent"]
+    snapshot = next(item.text for item in told.knowledge if item.kind == "snapshot") if told is not None else ""
+    assert (str(SNAPSHOT["date_range"]) in snapshot) == is_tainted
 
 
 async def test_the_anchor_outlives_a_hot_memory_that_was_lost_or_forgot_too_soon() -> None:
@@ -349,6 +368,17 @@ async def test_the_extract_stays_where_the_model_fails() -> None:
     assert told.summary.startswith("user: 查上个月")
 
 
+async def test_a_summariser_that_fails_in_an_unknown_way_costs_its_summary_alone() -> None:
+    class Broken:
+        async def summarise(self, turns: object, max_tokens: int, deadline: Deadline) -> str:
+            raise ZeroDivisionError
+
+    async with world(summariser=Broken()) as it:
+        await it.memory.remember(TENANT, run(APRIL, answer="3 笔在审"))
+        await settled(it, "model_failed")
+        assert await it.recalled(MARCH) is not None
+
+
 async def test_a_summary_of_a_session_that_went_on_is_dropped() -> None:
     gate = asyncio.Event()
 
@@ -443,6 +473,29 @@ async def test_what_has_expired_is_swept_in_the_background() -> None:
         await asyncio.sleep(0)
         it.clock.advance(100)
         await eventually(lambda: it.count(names.MEMORY_EXPIRED) > 0)
+
+
+async def test_a_round_sweeps_until_nothing_is_left_and_one_that_fails_does_not_end_the_rounds() -> None:
+    class Swept(InMemoryWarmMemory):
+        def __init__(self) -> None:
+            super().__init__(FakeClock())
+            self.rounds: list[Forgotten | None] = [None, Forgotten(entries=2), Forgotten(sessions=1), Forgotten()]
+
+        async def sweep(self, moment: datetime, deadline: Deadline) -> Forgotten:
+            found = self.rounds.pop(0)
+            if found is None:
+                raise ZeroDivisionError
+            return found
+
+    store = Swept()
+    telemetry = Telemetry.build(TelemetrySettings(), "test")
+    tiers = Tiers(warm=Tier[WarmMemory]("warm", store, TierPatience(), telemetry, FakeClock()))
+    async with world(options=MemoryOptions(sweep_seconds=100.0), lines={"sales": tiers}) as it:
+        for left in (3, 0):
+            await asyncio.sleep(0)
+            it.clock.advance(100)
+            await eventually(lambda left=left: len(store.rounds) == left)  # type: ignore[misc]
+        assert it.count(names.MEMORY_EXPIRED) == 3
 
 
 async def test_a_caller_that_sends_such_an_answer_along_has_the_run_tainted_from_its_start() -> None:

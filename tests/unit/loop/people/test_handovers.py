@@ -16,6 +16,7 @@ from taoloop.plan.running import (
     CancelRunRequest,
     HandoverDecision,
     HandoverRequired,
+    ProvideInputRequest,
     RunFinished,
     RunResumed,
 )
@@ -25,8 +26,8 @@ from taoloop.plan.running.handovers import (
     GetHandoverRequest,
     ListHandoversRequest,
 )
-from taoloop.plan.task import Outcome
-from taoloop.plan.thinking import Answer, AnswerOrigin, Escalation, ThinkResponse
+from taoloop.plan.task import InputField, Outcome, ProvidedInput
+from taoloop.plan.thinking import Answer, AnswerOrigin, Escalation, NeedInput, ThinkResponse
 from taoloop.testing.services import Answer as ToolAnswer
 from taoloop.testing.services import ScriptedAction, ScriptedObservation
 from tests.unit.loop.people.waiting import (
@@ -110,8 +111,35 @@ async def test_a_step_whose_outcome_is_unknown_is_handed_over_with_all_that_a_pe
     assert (steps["1.t1"].status, steps["1.t1"].effect_id) == (ActionStatus.OUTCOME_UNKNOWN, "e" * 32)
     assert steps["1.t1"].fault is not None
     assert [made.reaction for made in handover.corrections] == ["hand_over"]
-    assert any(f"taoloop effects resolve {'e' * 32} --took-place, or" in line for line in handover.suggestions)
+    assert any(
+        f"taoloop effects resolve {'e' * 32} --by NAME --took-place, or" in line for line in handover.suggestions
+    )
     assert [moment.sequence for moment in handover.time_line] == list(range(1, summary.last_sequence + 1))
+
+
+async def test_a_person_sees_what_the_user_gave_what_else_is_open_and_what_was_decided() -> None:
+    need = NeedInput(input_id="i" * 32, fields=(InputField(pointer="/id", tool="pay", schema={"type": "string"}),))
+    given = ProvidedInput(input_id="i" * 32, values={"id": "A1"})
+    action = acting(pay=UNKNOWN, refund=UNKNOWN)
+    async with waiting_host(ThinkResponse(outcome=need), plan(PAY, REFUND), action=action) as here:
+        run_id = await here.begin(replace(TASK, locale="de-CH"))
+        answer = ProvideInputRequest(run_id=run_id, input=given)
+        reply = await here.people.desk.provide_input(answer, here.call())
+        await here.from_event(run_id, reply.next_sequence)
+        summary = await here.summary(run_id)
+        one, other = summary.handovers_required
+        wanted = GetHandoverRequest(run_id=run_id, handover_id=one.handover_id)
+        handover = await here.people.handovers.get(wanted, here.call())
+        here.store.clock.advance(60)
+        decision = await decide(here, run_id, handover_id=one.handover_id)
+        decided = await here.people.handovers.get(wanted, here.call())
+
+    assert (handover.locale, handover.inputs, handover.others) == ("de-CH", (given,), (other,))
+    assert handover.usage == summary.usage
+    assert handover.opened_at == summary.updated_at
+    assert handover.outcome is None
+    assert decided.outcome == decision.outcome
+    assert (decided.opened_at, decided.others, decided.suggestions) == (handover.opened_at, (other,), ())
 
 
 async def test_open_handovers_are_listed_for_the_tenant_and_for_one_run() -> None:
@@ -155,6 +183,7 @@ async def test_a_task_that_wants_data_gets_data_from_a_person_too() -> None:
     schema: JsonValue = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
     async with waiting_host(ESCALATION) as here:
         run_id = await here.begin(replace(TASK, output_schema=schema))
+        handover = await here.people.handovers.get(GetHandoverRequest(run_id=run_id), here.call())
         with pytest.raises(InvalidRequest, match="wants its answer as data"):
             await decide(here, run_id, HandoverDecision.ANSWERED, text="three")
         with pytest.raises(InvalidRequest, match="answer_data_json/n"):
@@ -164,6 +193,8 @@ async def test_a_task_that_wants_data_gets_data_from_a_person_too() -> None:
 
     assert summary.answer is not None
     assert summary.answer.data == {"n": 3}
+    assert handover.output_schema == schema
+    assert any(" --text '…' --data FILE answers" in line for line in handover.suggestions)
 
 
 async def test_a_person_closes_the_run_with_the_fault_that_led_to_it() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from taoloop.core.calls import CallContext
 from taoloop.core.errors import BackendUnavailable
 from taoloop.core.faults import FaultCode
+from taoloop.core.tasks import beside
 from taoloop.core.telemetry import names
 from taoloop.loop.people.expiry import OnExpire
 from taoloop.loop.people.wake_ups import ExpiryWarning
@@ -354,15 +356,21 @@ def test_the_warning_comes_in_good_time_and_at_most_half_way(
 async def test_wake_ups_that_are_away_do_not_end_the_looking() -> None:
     async with waiting_host(plan(PAY)) as here:
         run_id = await here.begin()
+        asked = (await here.summary(run_id)).last_sequence
+        lapse(here)
         here.store.wake_ups.is_down = True
         with pytest.raises(BackendUnavailable):
-            await here.wake()
-        here.store.wake_ups.is_down = False
-        lapse(here)
-        asked = (await here.summary(run_id)).last_sequence
-        await here.wake(OPEN_SECONDS)
+            await here.wake(OPEN_SECONDS)
+        async with asyncio.timeout(10), beside(looking=here.waker.look_again_and_again()):
+            for _ in range(3):
+                await asyncio.sleep(0)
+                here.store.clock.advance(1)
+            here.store.wake_ups.is_down = False
+            while (await here.summary(run_id)).outcome is Outcome.NEEDS_APPROVAL:
+                await asyncio.sleep(0)
+                here.store.clock.advance(1)
 
-        assert await rest_after(here, run_id, asked) is Outcome.FAILED
+            assert await rest_after(here, run_id, asked) is Outcome.FAILED
 
 
 async def test_a_run_that_somebody_else_writes_to_is_looked_at_again() -> None:

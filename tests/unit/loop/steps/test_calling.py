@@ -22,7 +22,14 @@ from taoloop.core.faults import Fault, FaultCode, FaultStage
 from taoloop.plan.acting import ActionResult, ActionStatus, ExecuteRequest
 from taoloop.plan.model import PlanStep
 from taoloop.plan.observing import ObservationResult, ObserveRequest
-from taoloop.plan.running import ActionReturned, LimitReached, ResultObserved, StepStarted, WaitingBegan
+from taoloop.plan.running import (
+    ActionReturned,
+    ApprovalRequired,
+    LimitReached,
+    ResultObserved,
+    StepStarted,
+    WaitingBegan,
+)
 from taoloop.testing.clock import FakeClock
 from taoloop.testing.services import ScriptedAction, ScriptedObservation
 from taoloop.tools.signature import Effect
@@ -66,6 +73,57 @@ async def test_a_host_that_takes_over_asks_for_the_job_and_begins_no_other() -> 
     assert state.calls_per_tool == {"build": 1}
 
 
+async def waiting_for_a_job(run: Stepping) -> None:
+    """Write what another host left that waited for the job of `1.t1`."""
+    await run.begin()
+    waiting = WaitingBegan(reason="job", until=run.clock.now(), step_id="1.t1", tool="build", job_handle={"job": "j1"})
+    await run.writer.emit(StepStarted(step_id="1.t1", tool="build", arguments={}, attempt=1), waiting)
+
+
+async def test_a_job_that_another_host_began_is_one_of_the_calls_that_its_tool_may_have() -> None:
+    run = stepping(job, BUILD, PlanStep(step_id="1.t2", tool="build", bindings=(said("x"),), depends_on=("1.t1",)))
+    run.limits = replace(run.limits, max_calls_per_tool=1)
+    await waiting_for_a_job(run)
+    state = await run.run()
+    assert data_of(state, "1.t1") == {"n": 3}
+    assert fault_of(state, "1.t2") == ("LIMIT_REACHED", "max_calls_per_tool")
+
+
+async def test_a_read_after_the_end_of_a_job_that_another_host_began_is_made_again() -> None:
+    is_read = asyncio.Event()
+
+    async def find(_: ExecuteRequest) -> JsonValue:
+        is_read.set()
+        return {}
+
+    async def until_it_is_read(request: ExecuteRequest) -> ActionResult | JsonValue:
+        await is_read.wait()
+        return await job(request)
+
+    reads = (PlanStep(step_id="1.r1", tool="find"), PlanStep(step_id="1.r2", tool="find", depends_on=("1.t1",)))
+    action = ScriptedAction({"build": until_it_is_read, "find": find})
+    run = Stepping(action, BUILD, *reads, effects={"build": Effect.WRITE})
+    await waiting_for_a_job(run)
+    await asyncio.wait_for(run.run(), 5.0)
+    assert [step_id for step_id, tool in run.called if tool == "find"] == ["1.r1", "1.r2"]
+
+
+async def test_a_call_that_waits_for_leave_is_none_of_those_that_its_tool_may_have() -> None:
+    async def once_it_waits(_: ExecuteRequest) -> ActionResult | JsonValue:
+        while (event := await events.get()) is not None and not isinstance(event.body, ApprovalRequired):
+            continue
+        return {}
+
+    asks = ActionResult(step_id="", tool="", status=ActionStatus.APPROVAL_REQUIRED, approval_id="a1")
+    later = PlanStep(step_id="1.t2", tool="build", bindings=(said("x"),), depends_on=("1.r1",))
+    action = ScriptedAction({"build": asks, "find": once_it_waits})
+    run = Stepping(action, BUILD, PlanStep(step_id="1.r1", tool="find"), later, effects={"build": Effect.WRITE})
+    run.limits = replace(run.limits, max_calls_per_tool=1)
+    events = run.writer.listen()
+    state = await asyncio.wait_for(run.run(), 5.0)
+    assert [state.steps[step_id].is_waiting for step_id in ("1.t1", "1.t2")] == [True, True]
+
+
 async def test_a_host_that_takes_over_judges_what_came_back_and_calls_nobody() -> None:
     run = stepping({"n": 3}, effect=Effect.WRITE)
     await run.begin()
@@ -105,6 +163,22 @@ async def test_several_jobs_are_waited_for_side_by_side_though_one_call_may_be_m
     run.max_parallel_steps = 1
     state = await asyncio.wait_for(run.run(), 5.0)
     assert all(record.has_succeeded for record in state.steps.values())
+
+
+async def test_a_job_has_its_steps_whole_time_however_long_the_step_waited_for_its_turn() -> None:
+    clock = FakeClock(is_impatient=True)
+
+    async def slow_at_first(request: ExecuteRequest) -> ActionResult | JsonValue:
+        if request.step_id == "1.t1":
+            await clock.sleep(2.0)
+            return {"n": 1}
+        return await job(request)
+
+    second = PlanStep(step_id="1.t2", tool="build", bindings=(said("x"),), timeout_seconds=2.2)
+    run = stepping(slow_at_first, BUILD, second, clock=clock)
+    run.max_parallel_steps = 1
+    state = await run.run()
+    assert data_of(state, "1.t2") == {"n": 3}
 
 
 async def test_the_smallest_of_the_times_counts_and_the_executor_has_the_last_word() -> None:

@@ -215,14 +215,14 @@ async def _found(approval_id: str, call: CallOptions, loop_address: str | None) 
     from dataclasses import replace
 
     from taoloop.cli.calling import calling_action, calling_loop
-    from taoloop.core.errors import BackendUnavailable, UnknownRun
+    from taoloop.core.errors import BackendUnavailable, DeadlineExceeded, UnknownRun
 
     async with calling_action(call) as (client, context):
         approval = await _record(client, approval_id, context)
     try:
         async with calling_loop(replace(call, address=loop_address)) as (loop, loop_context):
             waiting = (await loop.get_run(approval.run_id, loop_context)).approvals_required
-    except (UnknownRun, BackendUnavailable):  # asked for without a loop, or its loop is away
+    except (UnknownRun, BackendUnavailable, DeadlineExceeded):  # asked for without a loop, or its loop is away
         return approval, ""
     return approval, next((each.reason for each in waiting if each.approval_id == approval_id), "")
 
